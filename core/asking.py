@@ -1,0 +1,155 @@
+"""Asking one member for the next idea: its prompt, its call, and what is told of both."""
+
+import asyncio
+from collections.abc import Callable
+
+from core import events as ev
+from core.config import Plan
+from core.context import fit
+from core.errors import ModelUnavailableError
+from core.models import CallFailedError, Member, Outcome, Prompt, Provider
+from core.prompts import VERSION, concepts, idea_prompt, read_idea
+from core.providers.calls import Call
+from core.randomness import generator
+from core.scoring.scorer import Scorer
+from core.state import Chain, Idea
+from core.teams.strategy import Proposal
+
+LONGEST_IDEA = 20_000
+"""The longest idea, in characters."""
+
+SPARE_TOKENS = 32
+"""Room left free: texts joined take a few tokens more or less than each alone."""
+
+PER_IDEA = 8
+"""Tokens that an idea takes beside its text: its number, its line's end, or the turn around it."""
+
+
+class Asker:
+    def __init__(
+        self, plan: Plan, provider_for: Callable[[str], Provider], scorer: Scorer, emit: Callable[[ev.Event], None]
+    ) -> None:
+        self._plan = plan
+        self._provider_for = provider_for
+        self._scorer = scorer
+        self._emit = emit
+
+    async def ask(self, chain: Chain, step: int, member: Member) -> Proposal:
+        """What `member` proposes after the ideas of `chain`. A proposal that came before a kill is not asked for again.
+
+        Raises `CallFailedError` if the call brought no idea; the log tells why.
+        """
+        if isinstance(end := chain.outcomes.get(member.name), ev.ProposalFinished):
+            return Proposal(member.name, end.text)
+        provider = self._provider_for(member.model.provider)
+        started, prompt = await self._prepare(chain, step, member, provider)
+        self._emit(started)
+
+        def show(text: str, thoughts: str) -> None:
+            self._emit(
+                ev.ProposalDelta(question=chain.question, step=step, member=member.name, text=text, thoughts=thoughts)
+            )
+
+        call = Call(provider, member.model, prompt, started.seed, show)
+        try:
+            outcome = await call.run()
+        except asyncio.CancelledError:
+            self._emit(self._failed(started, call, "cancelled", provider.cost(member.model, call.usage)))
+            raise
+        text = read_idea(prompt, call.answer)[:LONGEST_IDEA] if outcome == "ok" else ""
+        if outcome == "ok" and not text:
+            outcome = "empty"
+        cost = provider.cost(member.model, call.usage)
+        if outcome != "ok":
+            self._emit(self._failed(started, call, outcome, cost))
+            raise CallFailedError("server", call.message or outcome)
+        self._emit(
+            ev.ProposalFinished(
+                question=chain.question,
+                step=step,
+                member=member.name,
+                text=text,
+                raw=call.text,
+                thoughts=call.thoughts,
+                usage=call.usage,
+                cost=cost,
+                trace=call.trace,
+            )
+        )
+        return Proposal(member.name, text)
+
+    async def _prepare(
+        self, chain: Chain, step: int, member: Member, provider: Provider
+    ) -> tuple[ev.ProposalStarted, Prompt]:
+        """The prompt, and the event that lets anyone build it again."""
+        rng = generator(self._plan.random_seed, chain.question, step, member.name)
+        concept = str(rng.choice(concepts())) if member.style == "concept" else ""
+        ideas = {idea.number: idea for idea in chain.ideas if not idea.failed}
+        shown = await self._fitting(chain, ideas, step, member, provider, concept)
+        prompt = idea_prompt(
+            chain.text,
+            [ideas[number].text for number in shown],
+            style=member.style,
+            persona=member.persona,
+            concept=concept,
+        )
+        started = ev.ProposalStarted(
+            question=chain.question,
+            step=step,
+            member=member.name,
+            shown=tuple(shown),
+            style=member.style,
+            persona=member.persona,
+            concept=concept,
+            prompt_version=VERSION,
+            seed=int(rng.integers(2**31)),
+        )
+        return started, prompt
+
+    async def _fitting(
+        self,
+        chain: Chain,
+        ideas: dict[int, Idea],
+        step: int,
+        member: Member,
+        provider: Provider,
+        concept: str,
+    ) -> list[int]:
+        """The ideas that the member's context has room for; if not all, the log says so."""
+        bare = idea_prompt(chain.text, [], style=member.style, persona=member.persona, concept=concept)
+        model = member.model
+        taken = await provider.count_tokens(model, "\n".join(message.text for message in bare.messages))
+        room = model.context - model.max_tokens - taken - SPARE_TOKENS
+        if room <= 0:
+            raise ModelUnavailableError(
+                f"The question takes {taken:,} tokens and {model.name} has room for {model.context:,}: shorten it"
+            )
+        tokens = {number: await provider.count_tokens(model, idea.text) + PER_IDEA for number, idea in ideas.items()}
+        shown = fit(tokens, room, [])
+        if len(shown) < len(ideas):
+            shown = fit(tokens, room, await self._scorer.most_different(chain))
+            self._emit(
+                ev.ContextTrimmed(
+                    question=chain.question,
+                    step=step,
+                    member=member.name,
+                    ideas=len(ideas),
+                    shown=len(shown),
+                    why=f"the context of {model.context:,} tokens is full",
+                )
+            )
+        return shown
+
+    @staticmethod
+    def _failed(started: ev.ProposalStarted, call: Call, outcome: Outcome, cost: float | None) -> ev.ProposalFailed:
+        return ev.ProposalFailed(
+            question=started.question,
+            step=started.step,
+            member=started.member,
+            outcome=outcome,
+            kind=call.kind,
+            message=call.message,
+            text=call.text,
+            usage=call.usage,
+            cost=cost,
+        )

@@ -1,0 +1,120 @@
+"""Where things are, and the plan of a session (`session.toml`)."""
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import platformdirs
+import tomli_w
+from msgspec import Struct
+
+from core.errors import SessionUnreadableError
+from core.models import TeamSpec
+from core.questions import Question
+from core.rules import Rules
+from core.text import clean_all
+
+FORMAT = 1
+"""The newest format of a session's files that this version reads."""
+
+PLAN_FILE = "session.toml"
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """Enough to run a session again: written once, readable and editable by a person, without any key."""
+
+    format: int = FORMAT
+    id: str
+    created: str
+    """ISO 8601 with offset."""
+    random_seed: int
+    embedder: str = "wordllama"
+    questions: tuple[Question, ...]
+    team: TeamSpec
+    rules: Rules
+
+
+class _Format(Struct):
+    format: int = FORMAT
+
+
+def config_folder() -> Path:
+    """Where a person's own files are; made only when something is written there."""
+    return platformdirs.user_config_path("jagstorm")
+
+
+def own_question_files() -> list[Path]:
+    """The question files in the config folder: `questions.toml`, `questions.txt`, and those in `questions/`."""
+    folder = config_folder()
+    named = [folder / "questions.toml", folder / "questions.txt"]
+    inside = sorted((folder / "questions").glob("*"))
+    return [path for path in named + inside if path.suffix in (".toml", ".txt") and path.is_file()]
+
+
+def sessions_folder(given: str | None) -> Path:
+    """`given`, else `$JAGSTORM_SESSIONS`, else `./sessions`."""
+    return Path(given or os.environ.get("JAGSTORM_SESSIONS") or "sessions").expanduser()
+
+
+def read_plan(folder: Path) -> Plan:
+    """The plan in a session's folder.
+
+    Raises `SessionUnreadableError` with the file, the key and what was expected there.
+    """
+    path = folder / PLAN_FILE
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise SessionUnreadableError(f"{folder} is not a session: it has no {PLAN_FILE}") from None
+    except OSError as error:
+        raise SessionUnreadableError(f"{path} can't be read: {error.strerror or error}") from None
+    try:
+        table = clean_all(tomllib.loads(content.decode()))
+        version = msgspec.convert(table, _Format).format
+        if version > FORMAT:
+            raise SessionUnreadableError(
+                f"{path} is of format {version}, from a newer jagstorm; this one reads up to {FORMAT}: update jagstorm"
+            )
+        return msgspec.convert(table, Plan)
+    except msgspec.ValidationError as error:
+        raise SessionUnreadableError(f"{path}: {_named(error)}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SessionUnreadableError(f"{path} is damaged, it is not TOML: {error}") from None
+
+
+def write_plan(folder: Path, plan: Plan) -> None:
+    """Write the plan of a new session. Raises OSError."""
+    content = tomli_w.dumps(_as_toml(plan))
+    path = folder / PLAN_FILE
+    part = path.with_suffix(".part")
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _as_toml(plan: Plan) -> dict[str, Any]:
+    """TOML has no null: what is None is left out."""
+
+    def strip(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: strip(inner) for key, inner in value.items() if inner is not None}
+        if isinstance(value, list | tuple):
+            return [strip(inner) for inner in value]
+        return value
+
+    table: dict[str, Any] = strip(msgspec.to_builtins(plan))
+    return table
+
+
+def _named(error: msgspec.ValidationError) -> str:
+    """msgspec's `Expected …, got … - at `$.rules.patience`` as `rules.patience: expected …, got …`."""
+    match = re.fullmatch(r"(.*?) - at `\$\.?(.*)`", str(error))
+    if not match:
+        return str(error)
+    what, key = match.groups()
+    return f"{key}: {what[:1].lower()}{what[1:]}"

@@ -1,0 +1,27 @@
+"""Which earlier ideas a prompt shows: all that fit; when not all do, the newest and the most different."""
+
+from collections.abc import Mapping, Sequence
+
+NEWEST_SHARE = 0.5
+"""How much of the room goes to the newest ideas, before the most different of the rest fill it."""
+
+
+def fit(tokens: Mapping[int, int], room: int, most_different: Sequence[int]) -> list[int]:
+    """The numbers of the ideas to show, in their order, taking at most `room` tokens.
+
+    `tokens` gives the tokens each idea takes, oldest first; `most_different` the order in which older ones are wanted.
+    """
+    if sum(tokens.values()) <= room:
+        return list(tokens)
+    shown: set[int] = set()
+    used = 0
+    for number in reversed(tokens):
+        if used + tokens[number] > room * NEWEST_SHARE:
+            break
+        shown.add(number)
+        used += tokens[number]
+    for number in most_different:
+        if number in tokens and number not in shown and used + tokens[number] <= room:
+            shown.add(number)
+            used += tokens[number]
+    return sorted(shown)

@@ -1,0 +1,47 @@
+"""What can go wrong for a person, as one family: a title, a message that says what to do, an exit code."""
+
+
+class JagstormError(Exception):
+    """A fault that a person can understand and act on. Shown as a dialog or as one line, never as a traceback."""
+
+    title = "Something went wrong"
+    exit_code = 1
+
+    @property
+    def message(self) -> str:
+        return str(self)
+
+
+class UsageError(JagstormError):
+    """What was asked for can't be done as it was asked."""
+
+    title = "That can't be done"
+    exit_code = 2
+
+
+class ModelUnavailableError(JagstormError):
+    """A model can't be used; the message says why and what to do."""
+
+    title = "A model can't be used"
+    exit_code = 3
+
+
+class StoreError(JagstormError):
+    """A session could not be written."""
+
+    title = "The session can't be saved"
+    exit_code = 5
+
+
+class SessionUnreadableError(JagstormError):
+    """A session's files can't be read; the message names the file and the reason."""
+
+    title = "The session can't be read"
+    exit_code = 2
+
+
+class SessionBusyError(JagstormError):
+    """Another process writes this session."""
+
+    title = "The session is in use"
+    exit_code = 2

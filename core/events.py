@@ -1,0 +1,268 @@
+"""Everything that can happen in a session, one tagged union.
+
+The names and fields are a contract with people's scripts: fields may be added, none renamed or removed. Each event is
+one line of `events.jsonl`, but for `proposal_delta`, which is shown and not stored.
+"""
+
+import re
+from typing import Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+from core.models import Outcome, Style, Usage
+from core.text import clean_all
+
+FailedRule = Literal["coherence", "embedding_novelty", "judged_novelty", "mechanical"]
+VerdictWord = Literal["passed", "failed", "unscored"]
+EndReason = Literal[
+    "coherence", "embedding_novelty", "judged_novelty", "mechanical", "cap", "budget", "person", "refused", "error"
+]
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+class Event(Struct, frozen=True, kw_only=True, tag_field="type", tag=_snake):
+    seq: int = -1
+    """From 0, without gaps; -1 until the session stamps it."""
+    t: float = 0.0
+    """Seconds since the session's start, time between a stop and a resume left out."""
+    at: str = ""
+    """Wall time, ISO 8601 with offset."""
+
+
+class SessionStarted(Event, frozen=True, kw_only=True):
+    version: str
+    format: int = 1
+
+
+class SessionEnded(Event, frozen=True, kw_only=True):
+    how: Literal["finished", "stopped", "interrupted", "error"]
+    message: str = ""
+
+
+class QuestionStarted(Event, frozen=True, kw_only=True):
+    question: str
+    text: str
+    domain: str
+    subdomain: str | None = None
+
+
+class StepStarted(Event, frozen=True, kw_only=True):
+    """`members` are those asked: for a strategy that draws, the draw."""
+
+    question: str
+    step: int
+    members: tuple[str, ...]
+    seeds: tuple[str, ...] = ()
+    steers: tuple[str, ...] = ()
+
+
+class ProposalStarted(Event, frozen=True, kw_only=True):
+    """With the ideas shown and the prompt's style and version, the prompt can be built again."""
+
+    question: str
+    step: int
+    member: str
+    shown: tuple[int, ...] = ()
+    style: Style = "list"
+    persona: str = ""
+    concept: str = ""
+    prompt_version: int = 0
+    seed: int = 0
+
+
+class ProposalDelta(Event, frozen=True, kw_only=True):
+    question: str
+    step: int
+    member: str
+    text: str = ""
+    thoughts: str = ""
+
+
+Trace = tuple[tuple[int, int], ...]
+"""How a text arrived: ((milliseconds since the call began, characters so far), …), at most 20 a second."""
+
+
+class ProposalFinished(Event, frozen=True, kw_only=True):
+    """A call that ended `ok`. `text` is the idea as read from `raw`, what the model wrote."""
+
+    question: str
+    step: int
+    member: str
+    text: str
+    raw: str = ""
+    thoughts: str = ""
+    usage: Usage = Usage()
+    cost: float | None = None
+    trace: Trace = ()
+    outcome: Outcome = "ok"
+
+
+class ProposalFailed(Event, frozen=True, kw_only=True):
+    question: str
+    step: int
+    member: str
+    outcome: Outcome
+    kind: str = ""
+    message: str = ""
+    text: str = ""
+    usage: Usage = Usage()
+    cost: float | None = None
+
+
+class ProposalChosen(Event, frozen=True, kw_only=True):
+    """Only where there was a choice. `order` is the shuffled order that the chooser saw."""
+
+    question: str
+    step: int
+    order: tuple[str, ...]
+    pick: str
+    by: Literal["draw", "selector", "person"]
+    why: str = ""
+
+
+class IdeaAdded(Event, frozen=True, kw_only=True):
+    """`author` is a member's name, or `you`."""
+
+    question: str
+    idea: int
+    step: int
+    text: str
+    author: str
+
+
+class IdeaScored(Event, frozen=True, kw_only=True):
+    """A score is null where nobody gave one. `detail` says in words what a mechanical check found."""
+
+    question: str
+    idea: int
+    coherence: float | None = None
+    embedding_novelty: float | None = None
+    judged_novelty: float | None = None
+    nearest: int | None = None
+    verdict: VerdictWord
+    failed_rule: FailedRule | None = None
+    detail: str = ""
+    judges: tuple[str, ...] = ()
+    embedder: str = ""
+    chunks: int = 1
+
+
+class ContextTrimmed(Event, frozen=True, kw_only=True):
+    """The chain no longer fits: of `ideas` only `shown` were shown."""
+
+    question: str
+    step: int
+    member: str
+    ideas: int
+    shown: int
+    why: str
+
+
+class RetryScheduled(Event, frozen=True, kw_only=True):
+    question: str
+    step: int
+    member: str
+    why: str
+    until: float
+    """In the session's seconds."""
+
+
+class Notice(Event, frozen=True, kw_only=True):
+    text: str
+    question: str | None = None
+
+
+class Paused(Event, frozen=True, kw_only=True):
+    by: str
+    why: str = ""
+
+
+class Resumed(Event, frozen=True, kw_only=True):
+    """Goes on after a pause, or, in a session opened again, after its end; then with what was given anew."""
+
+    by: str
+    max_ideas: int | None = None
+
+
+class QuestionEnded(Event, frozen=True, kw_only=True):
+    question: str
+    reason: EndReason
+    censored: bool
+    responses: int
+    valid: int
+    message: str = ""
+
+
+class Unknown(Event, frozen=True, kw_only=True):
+    """An event of a newer version: kept as it is, and shown as unknown."""
+
+    name: str
+    raw: bytes
+
+
+Known = (
+    SessionStarted
+    | SessionEnded
+    | QuestionStarted
+    | StepStarted
+    | ProposalStarted
+    | ProposalDelta
+    | ProposalFinished
+    | ProposalFailed
+    | ProposalChosen
+    | IdeaAdded
+    | IdeaScored
+    | ContextTrimmed
+    | RetryScheduled
+    | Notice
+    | Paused
+    | Resumed
+    | QuestionEnded
+)
+
+_TYPES = frozenset(_snake(cls.__name__) for cls in get_args(Known))
+_decoder = msgspec.json.Decoder(Known)
+_encoder = msgspec.json.Encoder()
+
+
+# What an editor's hand, or somebody else's file, may hold that our own lines never do: escapes for controls, controls
+# themselves, bidirectional overrides. Such a line is cleaned before it is believed.
+_SUSPECT = re.compile(rb"\\[ubfr]|\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
+
+
+class _Header(Struct):
+    type: str
+    seq: int = -1
+    t: float = 0.0
+    at: str = ""
+
+
+_header_decoder = msgspec.json.Decoder(_Header)
+
+
+def encode(event: Event) -> bytes:
+    """One line of JSON, without its newline. Text must have passed `core.text.clean`."""
+    if isinstance(event, Unknown):
+        return event.raw
+    return _encoder.encode(event)
+
+
+def decode(line: bytes) -> Event:
+    """The event of one line, its texts clean; `Unknown` if its type is.
+
+    Raises `msgspec.DecodeError` if it is no event at all.
+    """
+    if _SUSPECT.search(line):
+        line = _encoder.encode(clean_all(msgspec.json.decode(line)))
+    try:
+        event: Event = _decoder.decode(line)
+    except msgspec.ValidationError:
+        header = _header_decoder.decode(line)
+        if header.type in _TYPES:
+            raise
+        return Unknown(seq=header.seq, t=header.t, at=header.at, name=header.type, raw=bytes(line))
+    return event

@@ -1,0 +1,135 @@
+"""What a model is asked, and what comes back."""
+
+from collections.abc import AsyncGenerator
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+Style = Literal["list", "chat", "turns", "concept"]
+"""How a prompt shows the chain; the texts are in `core.prompts`."""
+
+FinishReason = Literal["stop", "length", "refused"]
+
+FailureKind = Literal["connection", "timeout", "context", "missing", "server", "unreadable"]
+
+Outcome = Literal["ok", "refused", "truncated", "empty", "failed", "cancelled"]
+"""How a call ended: exactly one of these. Only `ok` is ever scored."""
+
+
+class ModelSpec(Struct, frozen=True, kw_only=True):
+    """One language model with the settings it is called with. Never holds a key."""
+
+    name: str
+    provider: str = "embedded"
+    model: str = ""
+    """The provider's own name for it; for `embedded` a path to a GGUF file, or "" for the built-in weights."""
+    temperature: float = 0.9
+    top_p: float = 0.95
+    repeat_penalty: float = 1.1
+    max_tokens: int = 96
+    """The longest answer, in tokens."""
+    context: int = 8192
+    """Prompt and answer together, in tokens."""
+
+
+class Message(Struct, frozen=True):
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+class Prompt(Struct, frozen=True, kw_only=True):
+    """What is sent: a conversation, or for `completion` one user message whose text the model continues."""
+
+    messages: tuple[Message, ...]
+    completion: bool = False
+    stop: tuple[str, ...] = ()
+    lead: str = ""
+    """Words that the prompt ends in and the idea begins with: the answer is `lead` and what the model adds."""
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """What a call used, in tokens; `seconds` is the time of generation alone."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+    seconds: float = 0.0
+    estimated: bool = False
+
+    @property
+    def tokens_per_second(self) -> float:
+        return self.output_tokens / self.seconds if self.seconds > 0 else 0.0
+
+
+class TextDelta(Struct, frozen=True):
+    text: str
+
+
+class ThoughtDelta(Struct, frozen=True):
+    text: str
+
+
+class Finish(Struct, frozen=True):
+    """The last thing a stream gives."""
+
+    reason: FinishReason
+    usage: Usage
+
+
+Chunk = TextDelta | ThoughtDelta | Finish
+
+
+class CallFailedError(Exception):
+    """A call that ended without a usable answer; `kind` says what to do about it, the text says it to a person."""
+
+    def __init__(self, kind: FailureKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Provider(Protocol):
+    """One way to reach models. Knows nothing of sessions."""
+
+    async def prepare(self, spec: ModelSpec) -> None:
+        """Make `spec` ready to be called (load weights, find a server).
+
+        Raises `ModelUnavailableError` with what to do.
+        """
+
+    def stream(self, spec: ModelSpec, prompt: Prompt, seed: int) -> AsyncGenerator[Chunk, None]:
+        """Text as it comes, then one `Finish`. Closing the iterator stops the generation.
+
+        Raises `CallFailedError`.
+        """
+
+    async def count_tokens(self, spec: ModelSpec, text: str) -> int:
+        """How many tokens `text` is to `spec`."""
+
+    def cost(self, spec: ModelSpec, usage: Usage) -> float | None:
+        """In US dollars; None where the price is unknown."""
+
+    async def close(self) -> None:
+        """Let go of weights, sockets and threads."""
+
+
+class Member(Struct, frozen=True, kw_only=True):
+    """A model's place in a team. Its name is never in a prompt."""
+
+    name: str
+    model: ModelSpec
+    weight: float = 1.0
+    style: Style = "list"
+    persona: str = ""
+
+
+class TeamSpec(Struct, frozen=True, kw_only=True):
+    """Members and the strategy that produces the next idea."""
+
+    name: str
+    strategy: Literal["solo", "sample"] = "solo"
+    members: tuple[Member, ...]
+    about: str = ""
+
+    def member(self, name: str) -> Member:
+        return next(member for member in self.members if member.name == name)

@@ -1,0 +1,200 @@
+"""Questions: the built-in bank, a person's own files, search."""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+
+from core.errors import UsageError
+from core.text import clean, clean_line
+
+LONGEST = 20_000
+"""The longest question, in characters."""
+
+LEAVES = (
+    "Physics / Fundamental",
+    "Physics / Astrophysics",
+    "Physics / Condensed Matter",
+    "Physics / Synchrotron",
+    "Chemistry",
+    "Nanoscience",
+    "Biology",
+    "Neuroscience",
+    "Environmental Science",
+)
+
+OWN = "Own"
+"""The domain of questions that a person typed or keeps in a plain-text file."""
+
+
+class Question(Struct, frozen=True):
+    """An open-ended scientific prompt."""
+
+    id: str
+    text: str
+    domain: str = OWN
+    subdomain: str | None = None
+
+    @property
+    def leaf(self) -> str:
+        return f"{self.domain} / {self.subdomain}" if self.subdomain else self.domain
+
+
+class QuestionBank(Struct, frozen=True):
+    """Questions in the order they are shown, and what was wrong with the files they came from."""
+
+    questions: tuple[Question, ...]
+    problems: tuple[str, ...] = ()
+    """One line each: file, line, reason."""
+    _by_id: dict[str, Question] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._by_id.update((question.id, question) for question in self.questions)
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def get(self, question_id: str) -> Question:
+        """The question of that id. Raises `UsageError`, naming the nearest ids, if there is none."""
+        if question := self._by_id.get(question_id):
+            return question
+        from rapidfuzz import fuzz, process
+
+        near = [match[0] for match in process.extract(question_id, list(self._by_id), scorer=fuzz.WRatio, limit=3)]
+        raise UsageError(
+            f"No question has the id {clean_line(question_id, 80)!r}; the nearest are {', '.join(near)}"
+            if near
+            else "There are no questions"
+        )
+
+    def leaves(self) -> list[str]:
+        """The leaves that have questions: the nine in their order, then a person's own."""
+        present = dict.fromkeys(question.leaf for question in self.questions)
+        return [leaf for leaf in LEAVES if leaf in present] + [leaf for leaf in present if leaf not in LEAVES]
+
+    def search(self, words: str = "", domain: str = "") -> list[Question]:
+        """Questions with every word of `words` in text, id or leaf, in leaves that hold `domain`; case is ignored."""
+        wanted = words.casefold().split()
+        within = domain.casefold()
+        return [
+            question
+            for question in self.questions
+            if within in question.leaf.casefold()
+            and all(word in f"{question.text} {question.id} {question.leaf}".casefold() for word in wanted)
+        ]
+
+
+def own_question(text: str) -> Question:
+    """A question that a person typed. Raises `UsageError` if it is blank or too long."""
+    text = clean(text).strip()
+    if not text:
+        raise UsageError("The question is empty: write what ideas are wanted for")
+    if len(text) > LONGEST:
+        raise UsageError(f"The question has {len(text):,} characters; {LONGEST:,} is the most")
+    return Question(_own_id(text), text)
+
+
+def load_bank(own_files: Sequence[Path] = ()) -> QuestionBank:
+    """The built-in bank and what can be read of `own_files`; what can't be read is in `problems`."""
+    questions: dict[str, Question] = {question.id: question for question in _built_in()}
+    problems: list[str] = []
+    for path in own_files:
+        for found in read_question_file(path):
+            if isinstance(found, str):
+                problems.append(found)
+            elif found.id in questions and questions[found.id] != found:
+                problems.append(f"{path}: the id {found.id!r} is taken by another question: choose a different one")
+            else:
+                questions[found.id] = found
+    return QuestionBank(tuple(questions.values()), tuple(problems))
+
+
+def read_question_file(path: Path) -> Iterator[Question | str]:
+    """The questions of a TOML file (as the built-in ones) or a plain-text file (one a line, # comments).
+
+    What is wrong comes as a line of text with file, line and reason; the rest still come as questions.
+    """
+    try:
+        content = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        yield f"{path}: can't be read: {error.strerror or error}"
+        return
+    except UnicodeDecodeError as error:
+        yield f"{path}: is not UTF-8 text (byte {error.start})"
+        return
+    if path.suffix.lower() == ".toml":
+        yield from _read_toml(path, content)
+    else:
+        yield from _read_plain(path, content)
+
+
+def _read_plain(path: Path, content: str) -> Iterator[Question | str]:
+    for number, line in enumerate(content.splitlines(), start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            try:
+                yield own_question(line)
+            except UsageError as error:
+                yield f"{path}:{number}: {error.message}"
+
+
+def _read_toml(path: Path, content: str) -> Iterator[Question | str]:
+    try:
+        table = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        yield f"{path}: not TOML: {error}"
+        return
+    entries = table.get("questions")
+    domain = table.get("domain", OWN)
+    subdomain = table.get("subdomain")
+    if not isinstance(entries, list):
+        yield f"{path}:1: has no [[questions]] tables"
+    elif not isinstance(domain, str) or not isinstance(subdomain, str | None):
+        yield f"{path}:1: `domain` and `subdomain` must be text"
+    else:
+        lines = [
+            number for number, line in enumerate(content.splitlines(), 1) if re.match(r"\s*\[\[questions\]\]", line)
+        ]
+        for entry, line in zip(entries, lines + [1] * len(entries), strict=False):
+            yield _read_entry(f"{path}:{line}", entry, domain, subdomain)
+
+
+def _read_entry(place: str, entry: Any, domain: str, subdomain: str | None) -> Question | str:
+    text = entry.get("text") if isinstance(entry, dict) else None
+    if not isinstance(text, str):
+        return f'{place}: a question needs `text = "..."`'
+    question_id = entry.get("id")
+    if question_id is not None and not (isinstance(question_id, str) and clean_line(question_id)):
+        return f"{place}: `id` must be text"
+    try:
+        question = own_question(text)
+    except UsageError as error:
+        return f"{place}: {error.message}"
+    return Question(
+        clean_line(question_id, 100) if question_id else question.id,
+        question.text,
+        clean_line(domain, 60),
+        clean_line(subdomain, 60) if subdomain else None,
+    )
+
+
+def _built_in() -> Iterable[Question]:
+    """The built-in bank, leaf by leaf in the order of `LEAVES`."""
+    for leaf in LEAVES:
+        name = leaf.lower().replace(" / ", "-").replace(" ", "-") + ".toml"
+        file = resources.files("data") / "questions" / name
+        for found in _read_toml(Path(name), file.read_text(encoding="utf-8")):
+            if isinstance(found, str):
+                raise AssertionError(f"the built-in bank is broken: {found}")
+            yield found
+
+
+def _own_id(text: str) -> str:
+    """The same text has the same id: a few words to read, and four digits of its hash."""
+    words = re.findall(r"[a-z0-9]+", text.lower())[:5]
+    digest = hashlib.sha256(text.encode()).hexdigest()[:4]
+    return "-".join([*words, digest])[:60]

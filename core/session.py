@@ -1,0 +1,307 @@
+"""A running session: propose → score → verdict, again and again, until a rule, a cap or a person ends it.
+
+What to do next is read from the state alone, so going on after a kill is the same code as going on after an idea.
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from core import commands as cmd
+from core import events as ev
+from core.asking import LONGEST_IDEA, Asker
+from core.clock import Clock, SystemClock
+from core.config import Plan
+from core.errors import JagstormError, StoreError
+from core.feed import Listener, Listeners
+from core.models import CallFailedError, Provider
+from core.questions import Question
+from core.randomness import generator
+from core.rules import MAX_UNSCORED, judge
+from core.scoring.scorer import Scorer
+from core.state import YOU, Chain, State, apply
+from core.store.log import EventLog
+from core.teams.strategy import strategy_for
+from core.text import clean
+
+MAX_FAILURES = 5
+"""Calls that fail in a row before a session pauses: something is wrong with whoever writes."""
+
+
+class Session:
+    """One run of a plan. Everything that happens goes through `emit`; everything a person wants through `send`."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        log: EventLog,
+        provider_for: Callable[[str], Provider],
+        scorer: Scorer,
+        *,
+        history: State | None = None,
+        max_ideas: int | None = None,
+        version: str = "",
+        clock: Clock | None = None,
+    ) -> None:
+        """`history` is the state of the session when it is taken up again; `max_ideas` then replaces the plan's cap."""
+        self.plan = plan
+        self._log = log
+        self._provider_for = provider_for
+        self._scorer = scorer
+        self._strategy = strategy_for(plan.team)
+        self._asker = Asker(plan, provider_for, scorer, self.emit)
+        self._state = history or State()
+        self._resuming = history is not None and history.seq >= 0
+        self._max_ideas = max_ideas
+        self._version = version
+        self._clock = clock or SystemClock()
+        self._zero = self._clock.monotonic() - self._state.t
+        self._listeners = Listeners()
+        self._may_go_on = asyncio.Event()
+        self._may_go_on.set()
+        self._scoring = asyncio.Lock()
+        self._tasks: asyncio.TaskGroup | None = None
+        self._work: asyncio.Task[None] | None = None
+        self._stop: cmd.Stop | None = None
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    @property
+    def folder(self) -> Path:
+        return self._log.folder
+
+    def elapsed(self) -> float:
+        """Seconds since the session's start, now; as it ended, once it has ended."""
+        return self._state.t if self._state.ended else self._clock.monotonic() - self._zero
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        return self._listeners.subscribe(listener)
+
+    # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def emit(self, event: ev.Event) -> None:
+        """Stamp, store, fold, show. What can't be stored is kept for later, and the session pauses and says why."""
+        event = replace(event, t=round(self._clock.monotonic() - self._zero, 3))
+        trouble = None
+        if not isinstance(event, ev.ProposalDelta):
+            event = replace(event, seq=self._state.seq + 1, at=self._clock.now())
+            try:
+                self._log.append(event)
+            except StoreError as error:
+                trouble = error
+        apply(self._state, event)
+        self._listeners.tell(event)
+        if trouble and self._state.paused is None and self._state.ended is None:
+            self._pause("storage", trouble.message)
+
+    def _pause(self, by: str, why: str = "") -> None:
+        self._may_go_on.clear()
+        self.emit(ev.Paused(by=by, why=why))
+
+    # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def send(self, command: cmd.Any) -> None:
+        """Obey a command. One that comes after the session's end, or that changes nothing, does nothing."""
+        if self._state.ended:
+            return
+        match command:
+            case cmd.Stop():
+                self._stop = self._stop or command
+                if self._work:
+                    self._work.cancel()
+            case cmd.Pause() if self._state.paused is None:
+                self._pause(command.by)
+            case cmd.Resume() if self._state.paused:
+                self._go_on(command.by)
+            case cmd.AddIdea():
+                self._add_own(command.text)
+            case cmd.SaveElsewhere():
+                self._save_elsewhere(command)
+
+    def _go_on(self, by: str) -> None:
+        try:
+            self._log.flush()
+        except StoreError as error:
+            self.emit(ev.Notice(text=f"Still not saved. {error.message}"))
+            return
+        self.emit(ev.Resumed(by=by))
+        self._may_go_on.set()
+
+    def _save_elsewhere(self, command: cmd.SaveElsewhere) -> None:
+        from core.store.library import move
+
+        try:
+            move(self._log, self.plan, command.folder)
+        except StoreError as error:
+            self.emit(ev.Notice(text=error.message))
+            return
+        self.emit(ev.Notice(text=f"The session now goes on in {self.folder}"))
+        if self._state.paused:
+            self._go_on(command.by)
+
+    def _add_own(self, text: str) -> None:
+        text = clean(text, LONGEST_IDEA).strip()
+        chain = self._state.chain
+        if not text or chain is None or chain.ended:
+            return
+        self.emit(
+            ev.IdeaAdded(question=chain.question, idea=len(chain.ideas) + 1, step=chain.step, text=text, author=YOU)
+        )
+        if self._tasks:
+            self._tasks.create_task(self._score_pending(chain))
+
+    # ── the run ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def run(self) -> ev.SessionEnded:
+        """Run to the end of the plan, or to where a person stops it. Returns how it ended, as it stands in the log.
+
+        Raises `StoreError` if the end could not be written.
+        """
+        try:
+            self._begin()
+            how = await self._run_work()
+            self.emit(how)
+        finally:
+            self._log.close()
+        assert self._state.ended is not None
+        return self._state.ended
+
+    def _begin(self) -> None:
+        if self._resuming:
+            self.emit(ev.Resumed(by=YOU, max_ideas=self._max_ideas))
+        else:
+            self.emit(ev.SessionStarted(version=self._version))
+
+    async def _run_work(self) -> ev.SessionEnded:
+        fault: BaseException | None = None
+        if self._stop is None:
+            try:
+                async with asyncio.TaskGroup() as self._tasks:
+                    self._work = self._tasks.create_task(self._work_through())
+            except* JagstormError as group:
+                fault = group.exceptions[0]
+        if isinstance(fault, JagstormError):
+            self._end_question("error", fault.message)
+            return ev.SessionEnded(how="error", message=fault.message)
+        if self._stop:
+            self._end_question("person")
+            by_signal = self._stop.by.startswith("SIG")
+            return ev.SessionEnded(how="interrupted" if by_signal else "stopped", message=self._stop.by)
+        return ev.SessionEnded(how="finished")
+
+    async def _work_through(self) -> None:
+        for member in self.plan.team.members:
+            await self._provider_for(member.model.provider).prepare(member.model)
+        for question in self.plan.questions:
+            await self._lengthen(self._chain_for(question))
+
+    def _chain_for(self, question: Question) -> Chain:
+        if question.id not in self._state.chains:
+            self.emit(
+                ev.QuestionStarted(
+                    question=question.id, text=question.text, domain=question.domain, subdomain=question.subdomain
+                )
+            )
+        return self._state.chains[question.id]
+
+    async def _lengthen(self, chain: Chain) -> None:
+        while chain.ended is None:
+            await self._score_pending(chain)
+            if reason := self._reason_to_end(chain):
+                self._end_question(reason)
+                return
+            self._pause_on_trouble(chain)
+            await self._may_go_on.wait()
+            await self._step(chain)
+
+    async def _score_pending(self, chain: Chain) -> None:
+        """Score what has no scores yet, in order: each idea is compared with those before it."""
+        async with self._scoring:
+            while idea := chain.pending:
+                scores = await self._scorer.score(chain, idea)
+                verdict = judge(scores, self.plan.rules)
+                self.emit(
+                    ev.IdeaScored(
+                        question=chain.question,
+                        idea=idea.number,
+                        coherence=scores.coherence,
+                        embedding_novelty=scores.embedding_novelty,
+                        judged_novelty=scores.judged_novelty,
+                        nearest=scores.nearest,
+                        verdict=verdict.word,
+                        failed_rule=verdict.failed_rule,
+                        detail=scores.mechanical or "",
+                        judges=scores.judges,
+                        embedder=scores.embedder,
+                        chunks=scores.chunks,
+                    )
+                )
+
+    def _reason_to_end(self, chain: Chain) -> ev.EndReason | None:
+        rules = self.plan.rules
+        if chain.failing_in_row() >= rules.patience:
+            newest = next(idea for idea in reversed(chain.ideas) if idea.author != YOU)
+            assert newest.score
+            assert newest.score.failed_rule
+            return newest.score.failed_rule
+        cap = self._state.max_ideas or rules.max_ideas
+        if cap is not None and chain.responses >= cap:
+            return "cap"
+        if not chain.ideas and any(end.outcome == "refused" for end in chain.outcomes.values()):
+            return "refused"
+        return None
+
+    def _pause_on_trouble(self, chain: Chain) -> None:
+        if self._state.paused:
+            return
+        if chain.failures >= MAX_FAILURES:
+            last = [end for end in chain.outcomes.values() if isinstance(end, ev.ProposalFailed)]
+            why = f"{last[-1].outcome}: {last[-1].message}" if last else "no answer"
+            self._pause("trouble", f"{chain.failures} calls in a row brought no idea ({why})")
+        elif chain.unscored_in_row() == MAX_UNSCORED:
+            self._pause("trouble", f"{MAX_UNSCORED} ideas in a row could not be scored")
+
+    def _end_question(self, reason: ev.EndReason, message: str = "") -> None:
+        chain = self._state.chain
+        if chain is None or chain.ended:
+            return
+        self.emit(
+            ev.QuestionEnded(
+                question=chain.question,
+                reason=reason,
+                censored=reason in ("cap", "budget", "person", "refused", "error"),
+                responses=chain.responses,
+                valid=chain.valid,
+                message=message,
+            )
+        )
+
+    # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _step(self, chain: Chain) -> None:
+        """Draw who is asked, ask, and add the idea. A step cut short by a kill is taken up where it was."""
+        step = chain.step if chain.step_open and not self._spent(chain) else chain.step + 1
+        asked = self._strategy.draw(generator(self.plan.random_seed, chain.question, step))
+        self.emit(ev.StepStarted(question=chain.question, step=step, members=tuple(member.name for member in asked)))
+        try:
+            proposal = await self._strategy.propose(asked, lambda member: self._asker.ask(chain, step, member))
+        except CallFailedError:
+            return
+        self.emit(
+            ev.IdeaAdded(
+                question=chain.question,
+                idea=len(chain.ideas) + 1,
+                step=step,
+                text=proposal.text,
+                author=proposal.member,
+            )
+        )
+
+    @staticmethod
+    def _spent(chain: Chain) -> bool:
+        """Whether this step's calls ended without an idea, so that there is nothing left to take up."""
+        return bool(chain.outcomes) and all(isinstance(end, ev.ProposalFailed) for end in chain.outcomes.values())

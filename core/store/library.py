@@ -1,0 +1,177 @@
+"""The sessions in a folder: make one, list them, find one by what a person calls it."""
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+import data
+from core.config import PLAN_FILE, Plan, read_plan, write_plan
+from core.errors import SessionUnreadableError, StoreError, UsageError
+from core.models import TeamSpec
+from core.questions import Question
+from core.rules import Rules
+from core.state import State, fold
+from core.store.log import EVENTS_FILE, EventLog, Record, is_locked, read_log
+
+Status = Literal["running", "interrupted", "finished", "damaged"]
+
+
+class StoredSession(Struct, frozen=True):
+    """A session as read from its folder."""
+
+    folder: Path
+    plan: Plan
+    record: Record
+
+    def state(self) -> State:
+        return fold(self.record.events)
+
+
+class Summary(Struct, frozen=True, kw_only=True):
+    """A session in one row of a list."""
+
+    id: str
+    folder: str
+    status: Status
+    created: str = ""
+    question: str = ""
+    team: str = ""
+    ideas: int = 0
+    valid: int = 0
+    reason: str = ""
+    seconds: float = 0.0
+    problem: str = ""
+
+
+def new_plan(questions: tuple[Question, ...], team: TeamSpec, rules: Rules, random_seed: int | None = None) -> Plan:
+    """A plan of now, with an id of its own and, if none is given, a random seed of its own."""
+    now = datetime.now().astimezone()
+    slug = "-".join(re.findall(r"[a-z0-9]+", questions[0].id.lower()))[:40].strip("-") or "question"
+    return Plan(
+        id=f"{now:%Y%m%d-%H%M%S}-{slug}-{secrets.token_hex(2)}",
+        created=now.isoformat(timespec="seconds"),
+        random_seed=secrets.randbits(32) if random_seed is None else random_seed,
+        questions=questions,
+        team=team,
+        rules=rules,
+    )
+
+
+def create(sessions: Path, plan: Plan) -> EventLog:
+    """A folder for `plan` under `sessions`, with its plan written and an empty log. Raises `StoreError`."""
+    folder = sessions / plan.id
+    try:
+        sessions.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700)
+        write_plan(folder, plan)
+        return EventLog.create(folder)
+    except OSError as error:
+        raise StoreError(
+            f"{sessions} can't be written ({error.strerror or error}): choose another folder with --sessions DIR"
+        ) from None
+
+
+def move(log: EventLog, plan: Plan, sessions: str) -> None:
+    """Let a session that could not be written go on under another folder. Raises `StoreError`."""
+    folder = Path(sessions).expanduser() / log.folder.name
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700)
+        write_plan(folder, plan)
+    except OSError as error:
+        raise StoreError(f"{folder.parent} can't be written either: {error.strerror or error}") from None
+    log.move(folder)
+
+
+def load(folder: Path) -> StoredSession:
+    """Raises `SessionUnreadableError`."""
+    plan = read_plan(folder)
+    return StoredSession(folder, plan, read_log(folder))
+
+
+def session_folders(sessions: Path) -> list[Path]:
+    """Newest first."""
+    if not sessions.is_dir():
+        return []
+    try:
+        found = [path for path in sessions.iterdir() if (path / PLAN_FILE).exists() or (path / EVENTS_FILE).exists()]
+    except OSError as error:
+        raise UsageError(f"{sessions} can't be read: {error.strerror or error}") from None
+    return sorted(found, key=lambda path: path.name, reverse=True)
+
+
+def summaries(sessions: Path) -> Iterator[Summary]:
+    """One row a session, newest first; one that can't be read says why in its row."""
+    for folder in session_folders(sessions):
+        try:
+            yield summary(load(folder))
+        except SessionUnreadableError as error:
+            yield Summary(id=folder.name, folder=str(folder), status="damaged", problem=error.message)
+
+
+def summary(session: StoredSession) -> Summary:
+    state = session.state()
+    chain = state.chain
+    return Summary(
+        id=session.folder.name,
+        folder=str(session.folder),
+        status=status(session.folder, state),
+        created=session.plan.created,
+        question=session.plan.questions[0].text if session.plan.questions else "",
+        team=session.plan.team.name,
+        ideas=sum(chain.responses for chain in state.chains.values()),
+        valid=sum(chain.valid for chain in state.chains.values()),
+        reason=chain.ended.reason if chain and chain.ended else "",
+        seconds=state.t,
+        problem="; ".join(session.record.problems),
+    )
+
+
+def status(folder: Path, state: State) -> Status:
+    if is_locked(folder):
+        return "running"
+    return "finished" if state.ended and state.ended.how == "finished" else "interrupted"
+
+
+def find(sessions: Path, reference: str) -> Path:
+    """The folder that `reference` means: `last`, an id, a unique prefix of one, `example`, or a path.
+
+    Raises `UsageError` if there is none, or more than one.
+    """
+    folders = session_folders(sessions)
+    if reference == "last":
+        if not folders:
+            raise UsageError(f"There are no sessions in {sessions} yet: begin one with `jagstorm run`")
+        own = [folder for folder in folders if folder.name != "example"]
+        return (own or folders)[0]
+    by_name = {folder.name: folder for folder in folders}
+    if reference in by_name:
+        return by_name[reference]
+    if os.sep in reference or reference in (".", ".."):
+        path = Path(reference).expanduser()
+        return path.parent if path.name in (PLAN_FILE, EVENTS_FILE) else path
+    matches = [folder for folder in folders if reference and folder.name.startswith(reference)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise UsageError(f"{len(matches)} sessions begin with {reference!r}: {', '.join(m.name for m in matches[:4])}")
+    if reference == "example":
+        return example_folder()
+    raise UsageError(f"No session {reference!r} in {sessions}: `jagstorm sessions` lists them")
+
+
+def example_folder() -> Path:
+    """The recorded example: beside the package's data when installed, in `sessions/` of a checkout."""
+    installed = Path(data.__file__).parent / "example"
+    return installed if installed.is_dir() else installed.parents[1] / "sessions" / "example"
+
+
+def to_json(summary: Summary) -> str:
+    return msgspec.json.encode(summary).decode()

@@ -1,0 +1,186 @@
+"""A recorded session as a feed: the same events, paced by a clock, as often as a person likes."""
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from msgspec.structs import replace
+
+from core import commands as cmd
+from core import events as ev
+from core.config import Plan
+from core.errors import UsageError
+from core.feed import Listener, Listeners
+from core.state import State, apply, snapshot
+
+SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, float("inf"))
+
+CHECKPOINT = 1000
+"""Events between two kept states: seeking folds at most so many."""
+
+
+class Replay:
+    """Recorded events with the text streaming in again as its trace tells."""
+
+    def __init__(self, plan: Plan, recorded: Sequence[ev.Event], speed: float = 1.0) -> None:
+        self.plan = plan
+        self.speed = speed
+        self.playing = False
+        self._listeners = Listeners()
+        self._events = _with_deltas(recorded)
+        self._times = [event.t for event in self._events]
+        self._state = State()
+        self._next = 0
+        self._checkpoints: list[State] = [snapshot(self._state)]
+        self._woken = asyncio.Event()
+        self._clock = 0.0
+        """Where the replay is, in the session's seconds."""
+        self._index()
+
+    def _index(self) -> None:
+        """Fold once to the end, keeping a state every `CHECKPOINT` events and the place of every idea."""
+        self.idea_places: list[int] = []
+        state = State()
+        for place, event in enumerate(self._events, start=1):
+            apply(state, event)
+            if isinstance(event, ev.IdeaAdded):
+                self.idea_places.append(place)
+            if place % CHECKPOINT == 0:
+                self._checkpoints.append(snapshot(state))
+
+    # ── a feed ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        return self._listeners.subscribe(listener)
+
+    def send(self, command: cmd.Any) -> None:
+        raise UsageError("A replay only shows what was: resume the session to go on with it")
+
+    # ── where it is ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def seconds(self) -> float:
+        """Where the replay is."""
+        return self._clock
+
+    @property
+    def length(self) -> float:
+        """How long the recorded session is, in seconds."""
+        return self._times[-1] if self._times else 0.0
+
+    @property
+    def at_end(self) -> bool:
+        return self._next >= len(self._events)
+
+    def marks(self) -> list[tuple[float, str]]:
+        """What the time bar shows: (seconds, `failed`, `person` or `seed`)."""
+        marks = []
+        for event in self._events:
+            if isinstance(event, ev.IdeaScored) and event.verdict == "failed":
+                marks.append((event.t, "failed"))
+            elif (isinstance(event, ev.IdeaAdded) and event.author == "you") or isinstance(
+                event, ev.Paused | ev.Resumed
+            ):
+                marks.append((event.t, "person"))
+        return marks
+
+    # ── moving ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def play(self) -> None:
+        self.playing = True
+        self._woken.set()
+
+    def pause(self) -> None:
+        self.playing = False
+        self._woken.set()
+
+    def set_speed(self, speed: float) -> None:
+        self.speed = speed
+        self._woken.set()
+
+    def seek(self, seconds: float) -> None:
+        """Go to that moment; listeners are not told of the events between: the state is simply another one."""
+        self._clock = min(max(seconds, 0.0), self.length)
+        self._go_to(bisect_right(self._times, self._clock))
+
+    def seek_idea(self, number: int) -> None:
+        """Go to where that idea was added; past the last one is the last one."""
+        if self.idea_places:
+            place = self.idea_places[min(max(number, 1), len(self.idea_places)) - 1]
+            self._clock = self._times[place - 1]
+            self._go_to(place)
+
+    def step(self) -> None:
+        """One recorded event on (a stretch of text counts as one)."""
+        if not self.at_end:
+            self._clock = self._times[self._next]
+            self._advance()
+
+    def _go_to(self, place: int) -> None:
+        nearest = min(place // CHECKPOINT, len(self._checkpoints) - 1)
+        self._state = snapshot(self._checkpoints[nearest])
+        for event in self._events[nearest * CHECKPOINT : place]:
+            apply(self._state, event)
+        self._next = place
+        self._woken.set()
+
+    def _advance(self) -> None:
+        event = self._events[self._next]
+        self._next += 1
+        apply(self._state, event)
+        self._listeners.tell(event)
+
+    async def run(self) -> None:
+        """Play for ever, at the speed that is set; cancel to end. Pauses at the end of the recording."""
+        loop = asyncio.get_running_loop()
+        while True:
+            self._woken.clear()
+            if self.at_end:
+                self.playing = False
+            if not self.playing:
+                await self._woken.wait()
+                continue
+            wait = (self._times[self._next] - self._clock) / self.speed
+            began = loop.time()
+            if wait > 0:
+                await self._wait(wait)
+            if not self._woken.is_set():
+                self._clock = self._times[self._next]
+                self._advance()
+            else:
+                self._clock = min(self._clock + (loop.time() - began) * self.speed, self._times[self._next])
+            if wait <= 0:
+                await asyncio.sleep(0)
+
+    async def _wait(self, seconds: float) -> None:
+        """Sleep, or less if a person does something."""
+        try:
+            await asyncio.wait_for(self._woken.wait(), seconds)
+        except TimeoutError:
+            pass
+
+
+def _with_deltas(recorded: Sequence[ev.Event]) -> list[ev.Event]:
+    """The recorded events in order, and among them the text arriving as the traces of finished proposals tell."""
+    placed = [(event.t, float(place), event) for place, event in enumerate(recorded)]
+    started: dict[tuple[str, int, str], float] = {}
+    for place, event in enumerate(recorded):
+        if isinstance(event, ev.ProposalStarted):
+            started[event.question, event.step, event.member] = event.t
+        elif isinstance(event, ev.ProposalFinished):
+            since = started.get((event.question, event.step, event.member), event.t)
+            # Half a place before the end that it leads to, for those that share its moment.
+            placed += [(min(since + ms / 1000, event.t), place - 0.5, delta) for ms, delta in _deltas(event)]
+    placed.sort(key=lambda entry: entry[:2])
+    return [replace(event, t=t) for t, _, event in placed]
+
+
+def _deltas(finished: ev.ProposalFinished) -> Iterator[tuple[int, ev.ProposalDelta]]:
+    for (_, before), (ms, chars) in pairwise([(0, 0), *finished.trace]):
+        text = finished.raw[before:chars]
+        yield ms, ev.ProposalDelta(question=finished.question, step=finished.step, member=finished.member, text=text)

@@ -1,0 +1,89 @@
+"""A provider that says what a script says, for everything above providers."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+
+from core.models import CallFailedError, Chunk, Finish, FinishReason, ModelSpec, Prompt, TextDelta, Usage
+
+Script = Callable[[ModelSpec, Prompt, int], str]
+"""What to answer, from the model, the prompt and the seed alone, so that a resumed session is answered the same."""
+
+
+class ScriptedProvider:
+    """Streams a script's answers word by word; `delay` seconds before each word."""
+
+    def __init__(
+        self, script: Script, *, delay: float = 0.0, reason: FinishReason = "stop", fail_after: int | None = None
+    ) -> None:
+        self.script = script
+        self.delay = delay
+        self.reason = reason
+        self.fail_after = fail_after
+        self.calls: list[Prompt] = []
+
+    async def prepare(self, spec: ModelSpec) -> None:
+        pass
+
+    async def stream(self, spec: ModelSpec, prompt: Prompt, seed: int) -> AsyncGenerator[Chunk, None]:
+        self.calls.append(prompt)
+        if self.fail_after is not None and len(self.calls) > self.fail_after:
+            raise CallFailedError("server", "the server said no")
+        words = self.script(spec, prompt, seed).split(" ")
+        for place, word in enumerate(words):
+            await asyncio.sleep(self.delay)
+            yield TextDelta(word if place == 0 else f" {word}")
+        yield Finish(self.reason, Usage(input_tokens=100, output_tokens=len(words), seconds=0.1))
+
+    async def count_tokens(self, spec: ModelSpec, text: str) -> int:
+        return len(text) // 4
+
+    def cost(self, spec: ModelSpec, usage: Usage) -> float | None:
+        return 0.0
+
+    async def close(self) -> None:
+        pass
+
+
+WORDS = (
+    "lattice",
+    "enzyme",
+    "photon",
+    "glacier",
+    "neuron",
+    "catalyst",
+    "plasma",
+    "membrane",
+    "comet",
+    "isotope",
+    "fungus",
+    "magnet",
+    "crystal",
+    "tide",
+    "vesicle",
+    "quasar",
+    "polymer",
+    "aquifer",
+    "synapse",
+    "neutrino",
+    "graphene",
+    "mangrove",
+    "soliton",
+    "ribosome",
+    "aerosol",
+    "pulsar",
+    "zeolite",
+    "coral",
+    "axon",
+    "boson",
+)
+
+
+def varied(spec: ModelSpec, prompt: Prompt, seed: int) -> str:
+    """Ideas that share few words, the same for the same seed."""
+    first, second, third = (WORDS[(seed // 30**place) % 30] for place in range(3))
+    return f"Couple the {first} to a {second} and read out how the {third} answers over {seed % 997} hours."
+
+
+def same(spec: ModelSpec, prompt: Prompt, seed: int) -> str:
+    """One idea, again and again."""
+    return "Cool the sample until the lattice rings and listen to the overtones of each defect."

@@ -1,0 +1,229 @@
+"""The app: which screens there are, the one running session, and how it all ends."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import ClassVar
+
+import platformdirs
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.events import Resize
+from textual.screen import Screen
+
+from core import commands as cmd
+from core.config import Plan, sessions_folder
+from core.errors import JagstormError, StoreError
+from core.providers.catalog import Providers
+from tui import themes
+from tui.driver import TolerantDriver
+from tui.screens.dialogs import Fault, Keys, TooSmall
+
+SMALLEST = (60, 16)
+"""Columns and rows below which nothing useful fits."""
+
+EXIT_INTERRUPTED = 4
+EXIT_STORE = 5
+
+
+class JagstormApp(App[int]):
+    TITLE = "Jagstorm"
+    CSS_PATH = "styles/app.tcss"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", "Quit", show=False, priority=True, system=True),
+        Binding("ctrl+q", "quit", "Quit", show=False, priority=True, system=True, tooltip="Leave Jagstorm"),
+        Binding("question_mark", "keys", "Keys", key_display="?", tooltip="Every key of this screen"),
+        Binding("ctrl+t", "toggle_theme", "Dark or light", show=False, tooltip="Switch between dark and light"),
+        Binding("f3", "sessions", "Sessions", show=False, tooltip="The sessions so far: replay or resume one"),
+    ]
+
+    def __init__(
+        self,
+        sessions: str | None = None,
+        question_files: tuple[str, ...] = (),
+        *,
+        resume: Path | None = None,
+        max_ideas: int | None = None,
+        replay: Path | None = None,
+        speed: float = 1.0,
+    ) -> None:
+        super().__init__(driver_class=_driver())
+        self.sessions = sessions_folder(sessions)
+        self.question_files = question_files
+        self._first = (resume, max_ideas, replay, speed)
+        self.providers = Providers()
+        self.running: asyncio.Task[None] | None = None
+        self.parting_words: list[str] = []
+        self._interrupted_at = 0.0
+        for theme in (themes.DARK, themes.LIGHT):
+            self.register_theme(theme)
+        self.theme = themes.fitting_theme(self.console.color_system)
+
+    @classmethod
+    def launch(
+        cls,
+        sessions: str | None,
+        question_files: tuple[str, ...],
+        *,
+        resume: Path | None = None,
+        max_ideas: int | None = None,
+        replay: Path | None = None,
+        speed: float = 1.0,
+    ) -> int:
+        """Run the app to its end, and say on the normal screen what a person needs then. Returns the exit code."""
+        app = cls(sessions, question_files, resume=resume, max_ideas=max_ideas, replay=replay, speed=speed)
+        code = app.run()
+        for line in app.parting_words:
+            print(line)  # noqa: T201
+        return app.return_code or code or 0
+
+    # ── screens ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def on_mount(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._on_signal, number)
+        from tui.screens.setup import SetupScreen
+
+        resume, max_ideas, replay, speed = self._first
+        await self.push_screen(SetupScreen())
+        if replay:
+            self.open_replay(replay, speed)
+        elif resume:
+            self.resume_session(resume, max_ideas)
+
+    def start_session(self, plan: Plan) -> None:
+        """Begin a new session and show it."""
+        from core.opening import begin
+        from tui.screens.live import LiveScreen
+
+        try:
+            session = begin(self.sessions, plan, self.providers)
+        except JagstormError as error:
+            self.show_fault(error)
+            return
+        self.push_screen(LiveScreen(session))
+
+    def resume_session(self, folder: Path, max_ideas: int | None = None) -> None:
+        """Take up an earlier session and show it."""
+        from core.opening import resume
+        from tui.screens.live import LiveScreen
+
+        try:
+            session = resume(folder, self.providers, max_ideas)
+        except JagstormError as error:
+            self.show_fault(error)
+            return
+        self.push_screen(LiveScreen(session))
+
+    def open_replay(self, folder: Path, speed: float = 1.0) -> None:
+        """Show a recorded session."""
+        from core.store.library import load
+        from core.store.replay import Replay
+        from tui.screens.replay import ReplayScreen
+
+        try:
+            stored = load(folder)
+        except JagstormError as error:
+            self.show_fault(error)
+            return
+        for problem in stored.record.problems:
+            self.say(problem, severity="warning")
+        self.push_screen(ReplayScreen(Replay(stored.plan, stored.record.events, speed)))
+
+    def show_fault(self, error: JagstormError) -> None:
+        self.push_screen(Fault(error))
+
+    def say(self, text: str, *, severity: str = "information") -> None:
+        """A toast. `text` is text: whatever it holds, it is shown as it is."""
+        self.notify(text, severity=severity, markup=False)  # type: ignore[arg-type]
+
+    def on_resize(self, event: Resize) -> None:
+        fits = event.size.width >= SMALLEST[0] and event.size.height >= SMALLEST[1]
+        shown = isinstance(self.screen, TooSmall)
+        if not fits and not shown:
+            self.push_screen(TooSmall(SMALLEST))
+        elif fits and shown:
+            self.pop_screen()
+
+    # ── actions everywhere ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every key of the screen is on the palette too."""
+        for _, binding, enabled, tooltip in screen.active_bindings.values():
+            if enabled and binding.description and not binding.system:
+                yield SystemCommand(binding.description, tooltip or binding.tooltip, _runner(self, binding.action))
+        for command in super().get_system_commands(screen):
+            if command.title in ("Theme", "Quit", "Screenshot"):
+                yield command
+
+    def action_keys(self) -> None:
+        self.push_screen(Keys(self.screen.active_bindings))
+
+    def action_toggle_theme(self) -> None:
+        self.theme = themes.OTHER.get(self.theme, "jagstorm-dark")
+
+    def action_sessions(self) -> None:
+        from tui.screens.sessions import SessionsScreen
+
+        if not isinstance(self.screen, SessionsScreen):
+            self.push_screen(SessionsScreen())
+
+    def copy(self, text: str) -> None:
+        """To the terminal's clipboard (OSC 52), which a tmux between may swallow, and so to a file as well."""
+        self.copy_to_clipboard(text)
+        path = platformdirs.user_state_path("jagstorm") / "copied.txt"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            self.say(f"Copied to the clipboard. {path} can't be written: {error.strerror}")
+        else:
+            self.say(f"Copied to the clipboard, and to {path}")
+
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def action_interrupt(self) -> None:
+        """Ctrl+C: the second within two seconds quits."""
+        loop = asyncio.get_running_loop()
+        if loop.time() - self._interrupted_at < 2:
+            self.run_worker(self.action_quit(), exit_on_error=False)
+            return
+        self._interrupted_at = loop.time()
+        self.say("Press Ctrl+C again to quit; what is on screen is saved")
+
+    async def action_quit(self) -> None:
+        await self._leave("you", 0)
+
+    def _on_signal(self, number: signal.Signals) -> None:
+        self.run_worker(self._leave(number.name, EXIT_INTERRUPTED), exit_on_error=False)
+
+    async def _leave(self, by: str, code: int) -> None:
+        """End every session that runs, then the app."""
+        from tui.screens.live import LiveScreen
+
+        for screen in self.screen_stack:
+            if isinstance(screen, LiveScreen):
+                try:
+                    await screen.end_session(cmd.Stop(by=by))
+                except StoreError as error:
+                    self.parting_words.append(f"jagstorm: {error.message}")
+                    code = EXIT_STORE
+                self.parting_words += screen.parting_words()
+        await self.providers.close()
+        self.exit(code)
+
+
+def _driver() -> type[TolerantDriver] | None:
+    """Our driver on a real terminal; elsewhere (tests, the web) Textual's own choice."""
+    return None if os.environ.get("TEXTUAL_DRIVER") else TolerantDriver
+
+
+def _runner(app: App[int], action: str) -> Callable[[], Awaitable[None]]:
+    async def run() -> None:
+        await app.run_action(action, app.screen)
+
+    return run

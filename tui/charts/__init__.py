@@ -1,0 +1,1 @@
+"""Charts: each a pure function from numbers, size and colours to lines."""

@@ -1,0 +1,120 @@
+"""The app in a child process, so that a crash in native code leaves the terminal as it was.
+
+The parent does nothing but wait: it passes signals on, stops and continues with the child, and cleans up if it dies.
+"""
+
+import os
+import signal
+import sys
+import termios
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+# Leave the alternate screen, show the cursor, end mouse reports, bracketed paste and the kitty keyboard protocol.
+RESTORE = (
+    "\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l"
+    "\x1b[?1006l\x1b[?1015l\x1b[?1016l\x1b[?2004l\x1b[<u\x1b[0m\r\n"
+)
+
+PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+def run_app(sessions: str | None, question_files: tuple[str, ...]) -> int:
+    """Open the app on its first screen. Returns the exit code."""
+
+    def start() -> int:
+        from tui.app import JagstormApp
+
+        return JagstormApp.launch(sessions, question_files)
+
+    return _guarded(start)
+
+
+def resume_in_app(sessions: str | None, reference: str, max_ideas: int | None) -> int:
+    """Open the app on a session taken up again. Returns the exit code.
+
+    Raises `UsageError` or another `JagstormError` before the app opens, if the session can't be resumed.
+    """
+    folder = _find(sessions, reference)
+
+    def start() -> int:
+        from tui.app import JagstormApp
+
+        return JagstormApp.launch(sessions, (), resume=folder, max_ideas=max_ideas)
+
+    return _guarded(start)
+
+
+def replay_in_app(sessions: str | None, reference: str, speed: float) -> int:
+    """Open the app on a recorded session. Returns the exit code. Raises as `resume_in_app`."""
+    folder = _find(sessions, reference)
+
+    def start() -> int:
+        from tui.app import JagstormApp
+
+        return JagstormApp.launch(sessions, (), replay=folder, speed=speed)
+
+    return _guarded(start)
+
+
+def _find(sessions: str | None, reference: str) -> Path:
+    from core.config import read_plan, sessions_folder
+    from core.store.library import find
+
+    folder = find(sessions_folder(sessions), reference)
+    read_plan(folder)
+    return folder
+
+
+def _guarded(start: Callable[[], int]) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        from core.errors import UsageError
+
+        raise UsageError("The app needs a terminal; `jagstorm run` works without one")
+    before = termios.tcgetattr(sys.stdin)
+    child = os.fork()
+    if child == 0:
+        _be_the_app(start)
+    for number in PASSED_ON:
+        signal.signal(number, lambda received, _: _pass_on(child, received))
+    status = _wait(child)
+    if os.WIFSIGNALED(status):
+        _restore(before)
+        name = signal.Signals(os.WTERMSIG(status)).name
+        sys.stderr.write(f"jagstorm: the app died ({name}); what was seen is saved: jagstorm resume last\n")
+        return 4
+    return os.waitstatus_to_exitcode(status)
+
+
+def _be_the_app(start: Callable[[], int]) -> NoReturn:
+    """Run the app and end this process as the command itself would end."""
+    from tui.cli import leave
+
+    leave(start)
+
+
+def _pass_on(child: int, number: int) -> None:
+    try:
+        os.kill(child, number)
+    except ProcessLookupError:
+        pass
+
+
+def _wait(child: int) -> int:
+    """Wait for the child's end, stopping when it stops (Ctrl+Z) and waking it when this process is woken."""
+    while True:
+        _, status = os.waitpid(child, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            return status
+        os.kill(os.getpid(), signal.SIGSTOP)
+        _pass_on(child, signal.SIGCONT)
+
+
+def _restore(attributes: list[object]) -> None:
+    """Give the terminal back as it was before the app."""
+    try:
+        termios.tcsetattr(sys.stdin, termios.TCSANOW, attributes)  # type: ignore[arg-type]
+        os.write(sys.stdout.fileno(), RESTORE.encode())
+    except (OSError, termios.error):
+        pass  # the terminal itself is gone

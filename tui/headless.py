@@ -1,0 +1,195 @@
+"""A session without a screen: progress on standard error, a summary or every event on standard output."""
+
+import asyncio
+import shlex
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+from msgspec.structs import replace
+
+from core import commands as cmd
+from core import events as ev
+from core.config import sessions_folder
+from core.errors import StoreError, UsageError
+from core.models import TeamSpec
+from core.opening import begin, resume
+from core.providers.catalog import Providers
+from core.questions import Question, own_question
+from core.rules import NOVELTY_THRESHOLDS, Rules
+from core.session import Session
+from core.state import Chain
+from core.store import library
+from core.teams.presets import default_team, named_team
+from core.text import clean_line
+from tui.listing import bank_with
+from tui.words import score_words, why_ended
+
+EXIT_ENDED, EXIT_MODEL, EXIT_INTERRUPTED, EXIT_STORE = 0, 3, 4, 5
+
+
+def run_new(
+    *,
+    text: str | None,
+    question_id: str | None,
+    question_files: tuple[str, ...],
+    team_name: str | None,
+    model: str | None,
+    max_ideas: int | None,
+    patience: int | None,
+    seed: int | None,
+    as_json: bool,
+    sessions: str | None,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Run a new session to its end. Returns the exit code."""
+    question = _question(text, question_id, question_files)
+    team = named_team(team_name) if team_name else default_team()
+    rules = Rules(embedding_novelty=NOVELTY_THRESHOLDS["wordllama"], max_ideas=max_ideas)
+    if patience is not None:
+        rules = replace(rules, patience=patience)
+    plan = library.new_plan((question,), _on_model(team, model), rules, seed)
+    folder = sessions_folder(sessions)
+    return asyncio.run(_run(lambda providers: begin(folder, plan, providers), as_json, quiet, verbose))
+
+
+def run_resumed(
+    *, session: str, max_ideas: int | None, as_json: bool, sessions: str | None, quiet: bool, verbose: bool
+) -> int:
+    """Go on with a session to its end. Returns the exit code."""
+    folder = library.find(sessions_folder(sessions), session)
+    return asyncio.run(_run(lambda providers: resume(folder, providers, max_ideas), as_json, quiet, verbose))
+
+
+def _question(text: str | None, question_id: str | None, question_files: tuple[str, ...]) -> Question:
+    if (text is None) == (question_id is None):
+        raise UsageError("Give either --question TEXT or --question-id ID (`jagstorm questions` lists the bank)")
+    if text is not None:
+        return own_question(sys.stdin.read() if text == "-" else text)
+    assert question_id is not None
+    return bank_with(question_files).get(question_id)
+
+
+def _on_model(team: TeamSpec, path: str | None) -> TeamSpec:
+    """The team on another GGUF file."""
+    if path is None:
+        return team
+    resolved = str(Path(path).expanduser().absolute())
+    members = tuple(
+        replace(member, model=replace(member.model, model=resolved, name=clean_line(Path(path).stem, 60)))
+        for member in team.members
+    )
+    return replace(team, members=members)
+
+
+async def _run(opened: Callable[[Providers], Session], as_json: bool, quiet: bool, verbose: bool) -> int:
+    providers = Providers()
+    try:
+        session = opened(providers)
+        if as_json:
+            session.subscribe(_print_event)
+        elif not quiet:
+            session.subscribe(_Progress(session, verbose))
+        session.subscribe(_StopOnTrouble(session))
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, session.send, cmd.Stop(by=number.name))
+        try:
+            ended = await session.run()
+        except StoreError as error:
+            click.echo(f"jagstorm: {error.message}", err=True)
+            return EXIT_STORE
+    finally:
+        await providers.close()
+    if not as_json:
+        _print_summary(session)
+    return _exit_code(session, ended)
+
+
+def _print_event(event: ev.Event) -> None:
+    click.echo(ev.encode(event))
+
+
+class _StopOnTrouble:
+    """Nobody is there to end a pause, so whatever pauses a session ends it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __call__(self, event: ev.Event) -> None:
+        if isinstance(event, ev.Paused):
+            click.echo(f"jagstorm: {event.why}", err=True)
+            self._session.send(cmd.Stop(by=event.by))
+
+
+class _Progress:
+    """One line an idea."""
+
+    def __init__(self, session: Session, verbose: bool) -> None:
+        self._session = session
+        self._verbose = verbose
+        self._chain: Chain | None = None
+
+    def __call__(self, event: ev.Event) -> None:
+        self._chain = self._session.state.chain
+        match event:
+            case ev.QuestionStarted():
+                _say(clean_line(event.text, 500), bold=True)
+            case ev.IdeaScored() if self._chain:
+                self._idea(self._chain, event)
+            case ev.ProposalFailed() if event.outcome != "cancelled":
+                _say(f"      {event.member}: {event.outcome} {clean_line(event.message, 200)}", dim=True)
+            case ev.Notice():
+                _say(f"      {clean_line(event.text)}")
+            case ev.ContextTrimmed() if self._verbose:
+                _say(f"      shows {event.shown} of {event.ideas} ideas: {event.why}", dim=True)
+            case ev.StepStarted() if self._verbose:
+                _say(f"      step {event.step}: {', '.join(event.members)}", dim=True)
+            case ev.ProposalFinished() if self._verbose:
+                usage = event.usage
+                _say(f"      {usage.output_tokens} tokens, {usage.tokens_per_second:.0f}/s", dim=True)
+
+    def _idea(self, chain: Chain, event: ev.IdeaScored) -> None:
+        idea = next(idea for idea in reversed(chain.ideas) if idea.number == event.idea)
+        _say(f"{'×' if idea.failed else ' '}{idea.number:4}  {clean_line(idea.text)}")
+        _say(f"       {idea.author}, {score_words(idea)}", dim=True)
+
+
+def _say(text: str, *, bold: bool = False, dim: bool = False) -> None:
+    click.echo(click.style(text, bold=bold or None, dim=dim or None), err=True)
+
+
+def _print_summary(session: Session) -> None:
+    state = session.state
+    for chain in state.chains.values():
+        click.echo(why_ended(chain, state))
+    click.echo(
+        f"{state.t:.0f} s, {state.output_tokens:,} tokens written"
+        + (f" at {state.output_tokens / state.generation_seconds:.0f} a second" if state.generation_seconds else "")
+    )
+    click.echo(f"Saved in {session.folder}")
+
+
+def _exit_code(session: Session, ended: ev.SessionEnded) -> int:
+    chain = session.state.chain
+    if ended.how == "error":
+        click.echo(f"jagstorm: {ended.message}", err=True)
+        return EXIT_MODEL
+    if ended.how == "finished":
+        refused = chain is not None and chain.ended is not None and chain.ended.reason == "refused"
+        return EXIT_MODEL if refused else EXIT_ENDED
+    if ended.message == "storage":
+        return EXIT_STORE
+    if ended.message == "trouble":
+        return EXIT_MODEL
+    click.echo(f"Go on with: {resume_command(session.folder)}", err=True)
+    return EXIT_INTERRUPTED
+
+
+def resume_command(folder: Path) -> str:
+    """What to type to go on with a session, from here."""
+    where = "" if folder.parent == sessions_folder(None) else f" --sessions {shlex.quote(str(folder.parent))}"
+    return f"jagstorm resume {folder.name}{where}"

@@ -1,0 +1,111 @@
+"""What `questions`, `sessions` and `show` print."""
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from core.config import own_question_files, sessions_folder
+from core.questions import Question, QuestionBank, load_bank
+from core.state import Chain, Idea, State
+from core.store import library
+from core.text import clean_line
+from tui.words import score_words, why_ended
+
+
+def bank_with(question_files: tuple[str, ...]) -> QuestionBank:
+    """The bank with a person's own files; what is wrong with them is said on standard error."""
+    bank = load_bank([*own_question_files(), *(Path(name).expanduser() for name in question_files)])
+    for problem in bank.problems:
+        click.echo(f"jagstorm: {problem}", err=True)
+    return bank
+
+
+def list_questions(search: str, domain: str, question_files: tuple[str, ...], as_json: bool) -> None:
+    found = bank_with(question_files).search(search, domain)
+    if as_json:
+        for question in found:
+            click.echo(msgspec.json.encode(question))
+        return
+    leaf = None
+    for question in found:
+        if question.leaf != leaf:
+            leaf = question.leaf
+            click.echo(click.style(f"{leaf}", bold=True))
+        click.echo(f"  {click.style(question.id, dim=True)}\n    {_one_line(question)}")
+    if not found:
+        click.echo("No question fits. `jagstorm questions` lists them all.", err=True)
+
+
+def _one_line(question: Question) -> str:
+    return clean_line(question.text, 400)
+
+
+def list_sessions(sessions: str | None, as_json: bool) -> None:
+    folder = sessions_folder(sessions)
+    found = False
+    for row in library.summaries(folder):
+        found = True
+        if as_json:
+            click.echo(library.to_json(row))
+        elif row.status == "damaged":
+            click.echo(f"{clean_line(row.id)}  damaged: {clean_line(row.problem)}")
+        else:
+            why = f", {row.reason}" if row.reason else ""
+            click.echo(f"{click.style(row.id, bold=True)}  {row.status}{why}")
+            click.echo(f"    {row.valid} of {row.ideas} ideas pass  {row.team}  {clean_line(row.question, 120)}")
+    if not found and not as_json:
+        click.echo(f"No sessions in {folder} yet: begin one with `jagstorm run`, or `jagstorm` for the app.", err=True)
+
+
+def show_session(sessions: str | None, reference: str, as_json: bool) -> None:
+    session = library.load(library.find(sessions_folder(sessions), reference))
+    for problem in session.record.problems:
+        click.echo(f"jagstorm: {clean_line(problem)}", err=True)
+    state = session.state()
+    if as_json:
+        click.echo(msgspec.json.encode(_as_object(session, state)))
+        return
+    for chain in state.chains.values():
+        click.echo(click.style(chain.text, bold=True))
+        click.echo()
+        for idea in chain.ideas:
+            _show_idea(idea)
+        click.echo(why_ended(chain, state))
+    if not state.chains:
+        click.echo("This session has not begun: nothing is recorded in it.")
+    click.echo(f"{session.plan.team.name}, {state.t:.0f} s, {state.output_tokens:,} tokens written, {session.folder}")
+
+
+def _show_idea(idea: Idea) -> None:
+    head = f"{'×' if idea.failed else ' '}{idea.number:4}  "
+    click.echo(click.style(head, dim=idea.failed) + clean_line(idea.text))
+    click.echo(click.style(f"       {idea.author}, {score_words(idea)}", dim=True))
+
+
+def _as_object(session: library.StoredSession, state: State) -> dict[str, object]:
+    return {
+        "id": session.folder.name,
+        "plan": session.plan,
+        "status": library.status(session.folder, state),
+        "seconds": state.t,
+        "input_tokens": state.input_tokens,
+        "output_tokens": state.output_tokens,
+        "cost": state.cost if state.cost_known else None,
+        "problems": session.record.problems,
+        "unknown_events": state.unknown,
+        "questions": [_chain_object(chain) for chain in state.chains.values()],
+    }
+
+
+def _chain_object(chain: Chain) -> dict[str, object]:
+    return {
+        "question": chain.question,
+        "text": chain.text,
+        "domain": chain.domain,
+        "subdomain": chain.subdomain,
+        "ended": chain.ended,
+        "responses": chain.responses,
+        "valid": chain.valid,
+        "ideas": chain.ideas,
+    }

@@ -1,0 +1,112 @@
+"""Small screens over the others: a fault, the keys, a line to type, a terminal that is too small."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import ActiveBinding, Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from core.errors import JagstormError
+
+CLOSE: list[BindingType] = [
+    Binding("escape,q,enter", "app.pop_screen", "Close", show=False),
+]
+
+
+class Fault(ModalScreen[None]):
+    """What went wrong and what to do."""
+
+    BINDINGS: ClassVar[list[BindingType]] = CLOSE
+
+    def __init__(self, error: JagstormError) -> None:
+        super().__init__()
+        self._error = error
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog fault"):
+            yield Static(self._error.title, markup=False, classes="dialog-title")
+            yield Static(self._error.message, markup=False)
+            yield Static("Esc close", markup=False, classes="hint")
+
+
+class Keys(ModalScreen[None]):
+    """Every key of the screen below, with what it does."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *CLOSE,
+        Binding("question_mark", "app.pop_screen", "Close", show=False),
+    ]
+
+    def __init__(self, bindings: dict[str, ActiveBinding]) -> None:
+        super().__init__()
+        self._lines = _key_lines(bindings)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog keys"):
+            yield Static("Keys", markup=False, classes="dialog-title")
+            with VerticalScroll():
+                yield Static("\n".join(self._lines), markup=False)
+            yield Static("Ctrl+P everything by name   Ctrl+C twice quits   Esc close", markup=False, classes="hint")
+
+
+def _key_lines(bindings: dict[str, ActiveBinding]) -> list[str]:
+    keys: dict[tuple[str, str], list[str]] = {}
+    for _, binding, enabled, tooltip in bindings.values():
+        if enabled and binding.description and not binding.system:
+            said = (binding.description, tooltip or binding.tooltip)
+            keys.setdefault(said, []).append(_key_name(binding))
+    return [
+        f"{' '.join(names):<14} {description}{f': {tooltip}' if tooltip else ''}"
+        for (description, tooltip), names in keys.items()
+    ]
+
+
+def _key_name(binding: Binding) -> str:
+    names = {"question_mark": "?", "slash": "/", "left_square_bracket": "[", "right_square_bracket": "]"}
+    if binding.key_display:
+        return binding.key_display
+    return names.get(binding.key, binding.key.replace("ctrl+", "Ctrl+").replace("full_stop", "."))
+
+
+class Ask(ModalScreen[str | None]):
+    """One line to type. Dismissed with the text, or with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss_none", "Cancel", show=False)]
+
+    def __init__(
+        self, title: str, value: str = "", *, hint: str = "Enter done   Esc cancel", number: bool = False
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._value = value
+        self._hint = hint
+        self._number = number
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog ask"):
+            yield Static(self._title, markup=False, classes="dialog-title")
+            field = Input(self._value, type="integer" if self._number else "text", select_on_focus=False)
+            field.cursor_blink = False
+            yield field
+            yield Static(self._hint, markup=False, classes="hint")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.value.strip() or None)
+
+    def action_dismiss_none(self) -> None:
+        self.dismiss(None)
+
+
+class TooSmall(ModalScreen[None]):
+    """Shown for as long as the terminal is too small, and gone when it is not."""
+
+    def __init__(self, smallest: tuple[int, int]) -> None:
+        super().__init__()
+        self._smallest = smallest
+
+    def compose(self) -> ComposeResult:
+        columns, rows = self._smallest
+        yield Static(f"Too small: please enlarge to {columns}×{rows} or more. Nothing is lost.", markup=False)

@@ -1,0 +1,117 @@
+"""One idea in full: text, thoughts, scores, the nearest earlier idea, and the prompt that made it."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from core.feed import Feed
+from core.prompts import idea_prompt
+from core.state import Chain, Idea
+from tui.words import score_words
+
+
+class IdeaScreen(ModalScreen[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "close", "Close"),
+        Binding("left,up,k", "turn(-1)", "Before", tooltip="The idea before"),
+        Binding("right,down,j", "turn(1)", "After", tooltip="The idea after"),
+        Binding("y", "copy", "Copy", tooltip="Copy the idea's text"),
+        Binding("n", "names", "Names", tooltip="Show who wrote it"),
+        Binding("space", "scroll", "Scroll", show=False, tooltip="A page on"),
+    ]
+
+    def __init__(self, feed: Feed, number: int, letters: dict[str, str]) -> None:
+        super().__init__()
+        self._feed = feed
+        self._number = number
+        self._letters = letters
+        self._named = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog idea"):
+            yield Static(markup=False, classes="dialog-title", id="idea-title")
+            with VerticalScroll(id="idea-scroll"):
+                with Horizontal(id="idea-texts"):
+                    yield Static(markup=False, id="idea-text")
+                    yield Static(markup=False, id="idea-nearest")
+                yield Static(markup=False, id="idea-more")
+            yield Static(
+                "← → before, after   y copy   n names   Space scroll   Esc close", markup=False, classes="hint"
+            )
+
+    def on_mount(self) -> None:
+        self._fill()
+
+    @property
+    def _chain(self) -> Chain:
+        chain = self._feed.state.chain
+        assert chain is not None
+        return chain
+
+    def _idea(self, number: int | None) -> Idea | None:
+        return next((idea for idea in self._chain.ideas if idea.number == number), None)
+
+    def _fill(self) -> None:
+        idea = self._idea(self._number)
+        if idea is None:
+            return
+        author = idea.author if self._named else self._letters.get(idea.author, "?")
+        self.query_one("#idea-title", Static).update(f"Idea {idea.number} of {len(self._chain.ideas)}, by {author}")
+        self.query_one("#idea-text", Static).update(idea.text)
+        nearest = self._idea(idea.score.nearest) if idea.score else None
+        beside = self.query_one("#idea-nearest", Static)
+        beside.display = nearest is not None
+        if nearest:
+            beside.update(f"Nearest earlier idea, {nearest.number}\n\n{nearest.text}")
+        self.query_one("#idea-more", Static).update("\n\n".join(self._paragraphs(idea)))
+        self.query_one("#idea-scroll").scroll_home(animate=False)
+
+    def _paragraphs(self, idea: Idea) -> Iterator[str]:
+        yield f"Scores: {score_words(idea)}" + (f" (by {idea.score.embedder})" if idea.score else "")
+        if idea.call:
+            usage = idea.call.usage
+            speed = f", {usage.tokens_per_second:.0f} a second" if usage.seconds else ""
+            counted = " (estimated)" if usage.estimated else ""
+            yield f"Written in step {idea.step}: {usage.output_tokens} tokens{counted}{speed}"
+            if idea.call.thoughts:
+                yield f"Thoughts\n{idea.call.thoughts}"
+        if idea.prompt:
+            shown = f"style {idea.prompt.style}, showing {len(idea.prompt.shown)} ideas"
+            yield f"The prompt ({shown})\n{self._prompt(idea)}"
+
+    def _prompt(self, idea: Idea) -> str:
+        """The prompt that made the idea, built again from what the log says of it."""
+        assert idea.prompt is not None
+        shown = [other.text for other in self._chain.ideas if other.number in set(idea.prompt.shown)]
+        prompt = idea_prompt(
+            self._chain.text,
+            shown,
+            style=idea.prompt.style,
+            persona=idea.prompt.persona,
+            concept=idea.prompt.concept,
+        )
+        return "\n".join(f"[{message.role}] {message.text}" for message in prompt.messages)
+
+    def action_close(self) -> None:
+        self.dismiss()
+
+    def action_turn(self, by: int) -> None:
+        if self._idea(self._number + by):
+            self._number += by
+            self._fill()
+
+    def action_names(self) -> None:
+        self._named = not self._named
+        self._fill()
+
+    def action_scroll(self) -> None:
+        self.query_one("#idea-scroll").scroll_page_down(animate=False)
+
+    def action_copy(self) -> None:
+        if idea := self._idea(self._number):
+            self.app.copy(idea.text)  # type: ignore[attr-defined]

@@ -1,0 +1,357 @@
+"""The live screen: the chain, the idea being written, the chart, what is going on.
+
+It mirrors a feed and holds nothing that matters. Events only mark what is out of date; a timer paints ten times a
+second, and there is no timer while nothing happens.
+"""
+
+import asyncio
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.color import Color
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Footer, Input, Static
+
+from core import commands as cmd
+from core import events as ev
+from core.errors import JagstormError
+from core.feed import Feed
+from core.session import Session
+from core.state import Chain, Idea
+from core.text import clean_line
+from tui.charts.novelty import Color as ChartColor
+from tui.charts.novelty import Colors, draw_novelty
+from tui.screens.dialogs import Ask
+from tui.screens.idea import IdeaScreen
+from tui.widgets.chain import ChainList
+from tui.widgets.line import Line
+from tui.widgets.plot import Plot
+from tui.widgets.tail import Tail
+from tui.words import letters, score_words, why_ended
+
+PAINT_EVERY = 0.1
+"""Seconds between two paints while text streams."""
+
+CHART_WIDTH = 100
+"""Columns from which the chart stands beside the chain; below, a key shows the one or the other."""
+
+
+class FeedScreen(Screen[None]):
+    """What live and replay share: everything but who drives."""
+
+    CSS_PATH = "../styles/live.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "Search", key_display="/", tooltip="Show only ideas that hold some words"),
+        Binding("v", "chart", "Chart", tooltip="Where the screen is narrow: the chain or the chart"),
+        Binding("n", "names", "Names", show=False, tooltip="Show members by name instead of by letter"),
+        Binding("escape", "leave_search", "End search", show=False, tooltip="Show all ideas again"),
+    ]
+
+    def __init__(self, feed: Feed) -> None:
+        super().__init__()
+        self.feed = feed
+        self._letters = letters(tuple(member.name for member in feed.plan.team.members))
+        self._named = False
+        self._dirty = False
+        self._paint_timer: Timer | None = None
+        self._unsubscribe = feed.subscribe(self._on_event)
+
+    def compose(self) -> ComposeResult:
+        yield Line(id="question")
+        with Horizontal(id="body"):
+            with Vertical(id="left"):
+                yield ChainList(self._shown_names, id="chain")
+                yield Input(placeholder="words to look for; Esc shows all", id="search")
+                yield Line(id="writing")
+                yield Tail(id="tail")
+            with Vertical(id="right"):
+                yield Static("Novelty along the chain", markup=False, id="chart-title")
+                yield Plot(id="chart")
+                yield Static(markup=False, id="detail")
+        yield Line(id="status")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        search = self.query_one("#search", Input)
+        search.cursor_blink = False
+        search.display = False
+        self.query_one(ChainList).focus()
+        self.paint()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.width < CHART_WIDTH, "narrow")
+
+    def on_unmount(self) -> None:
+        self._unsubscribe()
+
+    @property
+    def _shown_names(self) -> dict[str, str]:
+        return self._letters
+
+    # ── painting ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _on_event(self, event: ev.Event) -> None:
+        """Note that something changed; what is shown is always read from the state."""
+        self.touch()
+
+    def touch(self) -> None:
+        if self._paint_timer is None and self.is_running:
+            self._paint_timer = self.set_timer(PAINT_EVERY, self._paint_now)
+
+    def _paint_now(self) -> None:
+        self._paint_timer = None
+        self.paint()
+
+    def paint(self) -> None:
+        """Show the state as it is now. Each widget paints only what differs from what it shows."""
+        chain = self.feed.state.chain
+        if chain is None:
+            question = self.feed.plan.questions[0]
+            self.query_one("#question", Line).show(clean_line(question.text))
+            self.query_one("#status", Line).show(self.activity())
+            return
+        self.query_one("#question", Line).show(clean_line(chain.text), self.progress(chain))
+        self.query_one(ChainList).show(chain.ideas)
+        self._paint_writing(chain)
+        self._paint_chart(chain)
+        self.query_one("#status", Line).show(self.activity(), self.counts())
+
+    def progress(self, chain: Chain) -> str:
+        return f"idea {chain.responses} · {clock(self.seconds())}"
+
+    def seconds(self) -> float:
+        return self.feed.state.t
+
+    def _paint_writing(self, chain: Chain) -> None:
+        """The first member that is writing, or how it stands."""
+        writing = next(iter(chain.writing.values()), None)
+        title = self.query_one("#writing", Line)
+        tail = self.query_one(Tail)
+        if writing is None:
+            title.show(why_ended(chain, self.feed.state) if chain.ended else "")
+            tail.show(chain.ended.message if chain.ended else "")
+            return
+        prompt = chain.prompts[writing.member]
+        start = f" from “{prompt.concept}”" if prompt.concept else ""
+        trimmed = f" · sees {len(prompt.shown)} ideas" if chain.trimmed and chain.trimmed.step == chain.step else ""
+        title.show(f"{chain.responses + 1} ── {self.name_of(writing.member)} is writing{start}{trimmed}")
+        tail.show(writing.text or writing.thoughts)
+
+    def _paint_chart(self, chain: Chain) -> None:
+        ideas = chain.ideas
+        threshold = self.feed.plan.rules.embedding_novelty
+        colors = self._chart_colors()
+        self.query_one(Plot).show(
+            lambda width, height: draw_novelty(ideas, threshold, width, height, colors),
+            (len(ideas), sum(idea.score is not None for idea in ideas[-50:])),
+        )
+
+    def _chart_colors(self) -> Colors:
+        if self.app.native_ansi_color:
+            return Colors("blue", "red", "magenta", "gray")
+        theme = self.app.theme_variables
+        names = ("primary", "error", "accent", "secondary")
+        return Colors(*(_rgb(theme[name]) for name in names))
+
+    def activity(self) -> str:
+        """What is going on right now."""
+        raise NotImplementedError
+
+    def counts(self) -> str:
+        state = self.feed.state
+        speed = f" · {state.tokens_per_second:.0f} tok/s" if state.tokens_per_second else ""
+        cost = f" · ${state.cost:.2f}" if state.cost else ""
+        step = state.chain.step if state.chain else 0
+        return f"step {step} · {state.input_tokens + state.output_tokens:,} tok{speed}{cost}"
+
+    def name_of(self, member: str) -> str:
+        return member if self._named else self._letters.get(member, "?")
+
+    # ── what a person does ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def on_chain_list_opened(self, event: ChainList.Opened) -> None:
+        self.app.push_screen(IdeaScreen(self.feed, event.idea.number, self._letters))
+
+    def on_chain_list_copied(self, event: ChainList.Copied) -> None:
+        self.app.copy(event.idea.text)  # type: ignore[attr-defined]
+
+    def on_chain_list_highlighted(self, event: ChainList.Highlighted) -> None:
+        self._show_detail(event.idea)
+
+    def _show_detail(self, idea: Idea) -> None:
+        self.query_one("#detail", Static).update(f"{idea.number}  {idea.text}\n\n{score_words(idea)}")
+
+    def action_chart(self) -> None:
+        self.toggle_class("show-chart")
+
+    def action_names(self) -> None:
+        self._named = not self._named
+        names = {name: name for name in self._letters} if self._named else self._letters
+        self.query_one(ChainList).rename(names)
+        self.touch()
+
+    def action_search(self) -> None:
+        search = self.query_one("#search", Input)
+        search.display = True
+        search.focus()
+
+    def action_leave_search(self) -> None:
+        search = self.query_one("#search", Input)
+        search.value = ""
+        search.display = False
+        self.query_one(ChainList).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self.query_one(ChainList).search(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.query_one(ChainList).focus()
+
+
+class LiveScreen(FeedScreen):
+    """A session that this process runs."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "pause", "Pause", tooltip="Hold after the idea under way, or go on"),
+        Binding("a", "add", "Add idea", tooltip="Add an idea of your own; it is scored like any other"),
+        Binding("q", "stop", "Stop", tooltip="Stop the session (it can be resumed); once stopped, go back"),
+        Binding("r", "resume", "Resume", tooltip="Go on with a session that was stopped"),
+        Binding("p", "replay", "Replay", tooltip="Watch the session again from its start"),
+        Binding(
+            "w", "save", "Save elsewhere", show=False, tooltip="If the session can't be written: to another folder"
+        ),
+    ]
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._session = session
+        self._run: asyncio.Task[ev.SessionEnded] | None = None
+        self._tick: Timer | None = None
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._run = asyncio.create_task(self._session.run())
+        self._run.add_done_callback(self._on_run_ended)
+        self._tick = self.set_interval(1, self.touch)
+
+    # ── the session's end ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _on_run_ended(self, run: "asyncio.Task[ev.SessionEnded]") -> None:
+        if self._tick:
+            self._tick.stop()
+        if run.cancelled() or not self.is_attached:
+            return
+        error = run.exception()
+        if isinstance(error, JagstormError):
+            self.app.show_fault(error)  # type: ignore[attr-defined]
+        elif error is not None:
+            raise error
+        elif self.feed.state.ended and self.feed.state.ended.how == "error":
+            self.app.say(self.feed.state.ended.message, severity="error")  # type: ignore[attr-defined]
+        self.refresh_bindings()
+        self.paint()
+
+    async def end_session(self, stop: cmd.Stop) -> None:
+        """Stop the session, if it still runs, and wait until all of it is written. Raises `StoreError`."""
+        if self._run and not self._run.done():
+            self._session.send(stop)
+            await self._run
+
+    def parting_words(self) -> list[str]:
+        """What to say when the app has gone."""
+        from tui.headless import resume_command
+
+        state = self.feed.state
+        chain = state.chain
+        words = [f"Saved in {self._session.folder}"]
+        if chain and (not chain.ended or chain.ended.censored):
+            words.append(f"Go on with: {resume_command(self._session.folder)}")
+        return words
+
+    # ── what is going on ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def seconds(self) -> float:
+        return self._session.elapsed()
+
+    def activity(self) -> str:
+        state = self.feed.state
+        chain = state.chain
+        if state.ended:
+            return "stopped · r resume · p replay · q back" if self._resumable else "finished · p replay · q back"
+        if state.paused:
+            why = f": {state.paused.why}" if state.paused.why else ""
+            after = " after this idea" if chain and chain.writing else ""
+            more = " · w save elsewhere" if state.paused.by == "storage" else ""
+            return f"paused{after}{why} · Space go on{more}"
+        if chain is None:
+            return "loading the model"
+        if chain.pending:
+            return f"scoring idea {chain.pending.number}"
+        if chain.writing:
+            return "writing" if any(w.text or w.thoughts for w in chain.writing.values()) else "reading the chain"
+        return "working"
+
+    @property
+    def _resumable(self) -> bool:
+        chain = self.feed.state.chain
+        return chain is None or chain.ended is None or chain.ended.reason in ("person", "error")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what can be done now is offered."""
+        ended = self.feed.state.ended is not None
+        if action in ("pause", "add"):
+            return not ended
+        if action == "replay":
+            return ended
+        if action == "resume":
+            return ended and self._resumable
+        if action == "save":
+            return self.feed.state.paused is not None and self.feed.state.paused.by == "storage"
+        return True
+
+    # ── what a person does ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def action_pause(self) -> None:
+        self._session.send(cmd.Resume() if self.feed.state.paused else cmd.Pause())
+
+    def action_add(self) -> None:
+        def add(text: str | None) -> None:
+            if text:
+                self._session.send(cmd.AddIdea(text=text))
+
+        self.app.push_screen(Ask("Your idea"), add)
+
+    def action_stop(self) -> None:
+        if self.feed.state.ended:
+            self.dismiss()
+        else:
+            self._session.send(cmd.Stop())
+
+    def action_resume(self) -> None:
+        folder = self._session.folder
+        self.app.pop_screen()
+        self.app.resume_session(folder)  # type: ignore[attr-defined]
+
+    def action_replay(self) -> None:
+        self.app.open_replay(self._session.folder)  # type: ignore[attr-defined]
+
+    def action_save(self) -> None:
+        def save(folder: str | None) -> None:
+            if folder:
+                self._session.send(cmd.SaveElsewhere(folder=folder))
+
+        self.app.push_screen(Ask("Save under which folder?"), save)
+
+
+def clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _rgb(value: str) -> ChartColor:
+    return Color.parse(value).rgb

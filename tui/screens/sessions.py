@@ -1,0 +1,79 @@
+"""The sessions so far: open one as a replay, or go on with it."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import DataTable, Footer
+
+from core.store import library
+from core.text import clean_line
+from tui.widgets.line import Line
+
+
+class SessionsScreen(Screen[None]):
+    CSS_PATH = "../styles/sessions.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "replay", "Replay", tooltip="Watch the session again", priority=True),
+        Binding("r", "resume", "Resume", tooltip="Go on with the session where it was"),
+        Binding("q,escape", "back", "Back"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: dict[str, library.Summary] = {}
+
+    def compose(self) -> ComposeResult:
+        yield Line("Sessions", str(self.app.sessions), classes="title")  # type: ignore[attr-defined]
+        yield DataTable(cursor_type="row", zebra_stripes=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        table = self.query_one(DataTable)
+        table.add_column("When", width=16)
+        table.add_column("Ideas", width=8)
+        table.add_column("State", width=12)
+        table.add_column("Ended by", width=18)
+        table.add_column("Question")
+        table.loading = False
+        self._read()
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="sessions")
+    def _read(self) -> None:
+        rows = list(library.summaries(self.app.sessions))  # type: ignore[attr-defined]
+        self.app.call_from_thread(self._fill, rows)
+
+    def _fill(self, rows: list[library.Summary]) -> None:
+        if not self.is_attached:
+            return
+        table = self.query_one(DataTable)
+        for row in rows:
+            self._rows[row.folder] = row
+            said = row.problem if row.status == "damaged" else row.question
+            cells = (row.created[:16].replace("T", " "), f"{row.valid}/{row.ideas}", row.status, row.reason, said)
+            table.add_row(*(Content(clean_line(cell, 300)) for cell in cells), key=row.folder)
+        if not rows:
+            self.query_one(Line).show("Sessions: none yet", str(self.app.sessions))  # type: ignore[attr-defined]
+
+    def _selected(self) -> library.Summary | None:
+        table = self.query_one(DataTable)
+        if not table.row_count:
+            return None
+        key = table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value
+        return self._rows.get(key or "")
+
+    def action_replay(self) -> None:
+        if row := self._selected():
+            self.app.open_replay(Path(row.folder))  # type: ignore[attr-defined]
+
+    def action_resume(self) -> None:
+        if row := self._selected():
+            self.dismiss()
+            self.app.resume_session(Path(row.folder))  # type: ignore[attr-defined]
+
+    def action_back(self) -> None:
+        self.dismiss()

@@ -1,0 +1,1 @@
+"""The parts of the screens. They paint text as text: no markup, and only what has changed."""

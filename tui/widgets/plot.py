@@ -1,0 +1,46 @@
+"""A chart in a widget: drawn anew only when its numbers, its size or the theme change."""
+
+from collections.abc import Callable, Hashable, Sequence
+
+from rich.text import Text
+from textual.strip import Strip
+from textual.widget import Widget
+
+SMALLEST = (20, 6)
+"""Columns and rows below which a chart says nothing."""
+
+
+class Plot(Widget):
+    """Shows lines that a chart function draws; they may hold ANSI colours and nothing else."""
+
+    Draw = Callable[[int, int], Sequence[str]]
+    """From width and height in cells to lines."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._draw: Plot.Draw | None = None
+        self._version: Hashable = None
+        self._drawn_for: Hashable = None
+        self._strips: list[Strip] = []
+
+    def show(self, draw: Draw, version: Hashable) -> None:
+        """Show what `draw` draws; as long as `version` is the same, so is the chart."""
+        self._draw = draw
+        if version != self._version:
+            self._version = version
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        wanted = (self._version, self.size, self.app.theme)
+        if wanted != self._drawn_for:
+            self._drawn_for = wanted
+            self._strips = self._make_strips()
+        strip = self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width)
+        return strip.apply_style(self.rich_style)
+
+    def _make_strips(self) -> list[Strip]:
+        width, height = self.size
+        if self._draw is None or width < SMALLEST[0] or height < SMALLEST[1]:
+            return []
+        texts = [Text.from_ansi(line) for line in self._draw(width, height)]
+        return [Strip(text.render(self.app.console)).adjust_cell_length(width).simplify() for text in texts]
