@@ -47,7 +47,7 @@ bench: $(READY)  ## print the figures that the project holds itself to
 	@$(BIN)/python -m tests.benchmarks
 
 picture: $(READY)  ## draw the README's picture from the example session
-	@$(BIN)/python -m tests.picture docs/live.svg
+	@$(BIN)/python docs/picture.py docs/live.svg
 
 lock: $(READY)  ## resolve pyproject.toml anew into requirements.lock
 	@$(UV) lock --upgrade

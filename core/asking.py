@@ -7,7 +7,7 @@ from core import events as ev
 from core.config import Plan
 from core.context import fit
 from core.errors import ModelUnavailableError
-from core.models import CallFailedError, Member, Outcome, Prompt, Provider
+from core.models import CallFailedError, Member, ModelSpec, Outcome, Prompt, Provider
 from core.prompts import VERSION, concepts, idea_prompt, read_idea
 from core.providers.calls import Call
 from core.randomness import generator
@@ -33,6 +33,7 @@ class Asker:
         self._provider_for = provider_for
         self._scorer = scorer
         self._emit = emit
+        self._counted: dict[tuple[ModelSpec, str], int] = {}
 
     async def ask(self, chain: Chain, step: int, member: Member) -> Proposal:
         """What `member` proposes after the ideas of `chain`. A proposal that came before a kill is not asked for again.
@@ -124,7 +125,7 @@ class Asker:
             raise ModelUnavailableError(
                 f"The question takes {taken:,} tokens and {model.name} has room for {model.context:,}: shorten it"
             )
-        tokens = {number: await provider.count_tokens(model, idea.text) + PER_IDEA for number, idea in ideas.items()}
+        tokens = {number: await self._tokens(provider, model, idea.text) + PER_IDEA for number, idea in ideas.items()}
         shown = fit(tokens, room, [])
         if len(shown) < len(ideas):
             shown = fit(tokens, room, await self._scorer.most_different(chain))
@@ -139,6 +140,11 @@ class Asker:
                 )
             )
         return shown
+
+    async def _tokens(self, provider: Provider, model: ModelSpec, text: str) -> int:
+        if (model, text) not in self._counted:
+            self._counted[model, text] = await provider.count_tokens(model, text)
+        return self._counted[model, text]
 
     @staticmethod
     def _failed(started: ev.ProposalStarted, call: Call, outcome: Outcome, cost: float | None) -> ev.ProposalFailed:

@@ -4,12 +4,12 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import platformdirs
 import tomli_w
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from core.errors import SessionUnreadableError
 from core.models import TeamSpec
@@ -30,9 +30,9 @@ class Plan(Struct, frozen=True, kw_only=True):
     id: str
     created: str
     """ISO 8601 with offset."""
-    random_seed: int
+    random_seed: Annotated[int, Meta(ge=0)]
     embedder: str = "wordllama"
-    questions: tuple[Question, ...]
+    questions: Annotated[tuple[Question, ...], Meta(min_length=1)]
     team: TeamSpec
     rules: Rules
 
@@ -72,7 +72,7 @@ def read_plan(folder: Path) -> Plan:
     except OSError as error:
         raise SessionUnreadableError(f"{path} can't be read: {error.strerror or error}") from None
     try:
-        table = clean_all(tomllib.loads(content.decode()))
+        table = clean_all(tomllib.loads(content.decode("utf-8-sig")))
         version = msgspec.convert(table, _Format).format
         if version > FORMAT:
             raise SessionUnreadableError(
@@ -81,7 +81,9 @@ def read_plan(folder: Path) -> Plan:
         return msgspec.convert(table, Plan)
     except msgspec.ValidationError as error:
         raise SessionUnreadableError(f"{path}: {_named(error)}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise SessionUnreadableError(f"{path} is damaged, it is not UTF-8 text (byte {error.start})") from None
+    except (ValueError, RecursionError) as error:  # tomllib passes on what Python says of absurd numbers and depths
         raise SessionUnreadableError(f"{path} is damaged, it is not TOML: {error}") from None
 
 
@@ -114,7 +116,7 @@ def _as_toml(plan: Plan) -> dict[str, Any]:
 def _named(error: msgspec.ValidationError) -> str:
     """msgspec's `Expected …, got … - at `$.rules.patience`` as `rules.patience: expected …, got …`."""
     match = re.fullmatch(r"(.*?) - at `\$\.?(.*)`", str(error))
-    if not match:
+    if not match or not match[2]:
         return str(error)
     what, key = match.groups()
     return f"{key}: {what[:1].lower()}{what[1:]}"

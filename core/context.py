@@ -1,12 +1,12 @@
 """Which earlier ideas a prompt shows: all that fit; when not all do, the newest and the most different."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 NEWEST_SHARE = 0.5
 """How much of the room goes to the newest ideas, before the most different of the rest fill it."""
 
 
-def fit(tokens: Mapping[int, int], room: int, most_different: Sequence[int]) -> list[int]:
+def fit(tokens: Mapping[int, int], room: int, most_different: Iterable[int]) -> list[int]:
     """The numbers of the ideas to show, in their order, taking at most `room` tokens.
 
     `tokens` gives the tokens each idea takes, oldest first; `most_different` the order in which older ones are wanted.
@@ -20,7 +20,10 @@ def fit(tokens: Mapping[int, int], room: int, most_different: Sequence[int]) -> 
             break
         shown.add(number)
         used += tokens[number]
+    smallest = min(tokens.values())
     for number in most_different:
+        if used + smallest > room:
+            break
         if number in tokens and number not in shown and used + tokens[number] <= room:
             shown.add(number)
             used += tokens[number]

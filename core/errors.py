@@ -1,5 +1,7 @@
 """What can go wrong for a person, as one family: a title, a message that says what to do, an exit code."""
 
+from core.text import clean
+
 
 class JagstormError(Exception):
     """A fault that a person can understand and act on. Shown as a dialog or as one line, never as a traceback."""
@@ -9,7 +11,8 @@ class JagstormError(Exception):
 
     @property
     def message(self) -> str:
-        return str(self)
+        """What to tell a person: clean, for it may quote a file's or a server's words."""
+        return clean(str(self))
 
 
 class UsageError(JagstormError):

@@ -5,10 +5,10 @@ one line of `events.jsonl`, but for `proposal_delta`, which is shown and not sto
 """
 
 import re
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from core.models import Outcome, Style, Usage
 from core.text import clean_all
@@ -20,12 +20,16 @@ EndReason = Literal[
 ]
 
 
+Number = Annotated[int, Meta(ge=0, le=2**53)]
+"""A count or a place, of a size that every JSON reader can hold."""
+
+
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="type", tag=_snake):
-    seq: int = -1
+    seq: Annotated[int, Meta(ge=-1, le=2**53)] = -1
     """From 0, without gaps; -1 until the session stamps it."""
     t: float = 0.0
     """Seconds since the session's start, time between a stop and a resume left out."""
@@ -54,7 +58,7 @@ class StepStarted(Event, frozen=True, kw_only=True):
     """`members` are those asked: for a strategy that draws, the draw."""
 
     question: str
-    step: int
+    step: Number
     members: tuple[str, ...]
     seeds: tuple[str, ...] = ()
     steers: tuple[str, ...] = ()
@@ -64,9 +68,9 @@ class ProposalStarted(Event, frozen=True, kw_only=True):
     """With the ideas shown and the prompt's style and version, the prompt can be built again."""
 
     question: str
-    step: int
+    step: Number
     member: str
-    shown: tuple[int, ...] = ()
+    shown: tuple[Number, ...] = ()
     style: Style = "list"
     persona: str = ""
     concept: str = ""
@@ -76,7 +80,7 @@ class ProposalStarted(Event, frozen=True, kw_only=True):
 
 class ProposalDelta(Event, frozen=True, kw_only=True):
     question: str
-    step: int
+    step: Number
     member: str
     text: str = ""
     thoughts: str = ""
@@ -90,7 +94,7 @@ class ProposalFinished(Event, frozen=True, kw_only=True):
     """A call that ended `ok`. `text` is the idea as read from `raw`, what the model wrote."""
 
     question: str
-    step: int
+    step: Number
     member: str
     text: str
     raw: str = ""
@@ -103,7 +107,7 @@ class ProposalFinished(Event, frozen=True, kw_only=True):
 
 class ProposalFailed(Event, frozen=True, kw_only=True):
     question: str
-    step: int
+    step: Number
     member: str
     outcome: Outcome
     kind: str = ""
@@ -117,7 +121,7 @@ class ProposalChosen(Event, frozen=True, kw_only=True):
     """Only where there was a choice. `order` is the shuffled order that the chooser saw."""
 
     question: str
-    step: int
+    step: Number
     order: tuple[str, ...]
     pick: str
     by: Literal["draw", "selector", "person"]
@@ -128,8 +132,8 @@ class IdeaAdded(Event, frozen=True, kw_only=True):
     """`author` is a member's name, or `you`."""
 
     question: str
-    idea: int
-    step: int
+    idea: Number
+    step: Number
     text: str
     author: str
 
@@ -138,11 +142,11 @@ class IdeaScored(Event, frozen=True, kw_only=True):
     """A score is null where nobody gave one. `detail` says in words what a mechanical check found."""
 
     question: str
-    idea: int
+    idea: Number
     coherence: float | None = None
     embedding_novelty: float | None = None
     judged_novelty: float | None = None
-    nearest: int | None = None
+    nearest: Number | None = None
     verdict: VerdictWord
     failed_rule: FailedRule | None = None
     detail: str = ""
@@ -155,16 +159,16 @@ class ContextTrimmed(Event, frozen=True, kw_only=True):
     """The chain no longer fits: of `ideas` only `shown` were shown."""
 
     question: str
-    step: int
+    step: Number
     member: str
-    ideas: int
-    shown: int
+    ideas: Number
+    shown: Number
     why: str
 
 
 class RetryScheduled(Event, frozen=True, kw_only=True):
     question: str
-    step: int
+    step: Number
     member: str
     why: str
     until: float
@@ -185,20 +189,20 @@ class Resumed(Event, frozen=True, kw_only=True):
     """Goes on after a pause, or, in a session opened again, after its end; then with what was given anew."""
 
     by: str
-    max_ideas: int | None = None
+    max_ideas: Number | None = None
 
 
 class QuestionEnded(Event, frozen=True, kw_only=True):
     question: str
     reason: EndReason
     censored: bool
-    responses: int
-    valid: int
+    responses: Number
+    valid: Number
     message: str = ""
 
 
 class Unknown(Event, frozen=True, kw_only=True):
-    """An event of a newer version: kept as it is, and shown as unknown."""
+    """An event of a newer version: kept as it is (but for what must not reach a terminal), and shown as unknown."""
 
     name: str
     raw: bytes
@@ -236,7 +240,7 @@ _SUSPECT = re.compile(rb"\\[ubfr]|\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\
 
 class _Header(Struct):
     type: str
-    seq: int = -1
+    seq: Annotated[int, Meta(ge=-1, le=2**53)] = -1
     t: float = 0.0
     at: str = ""
 
@@ -251,11 +255,30 @@ def encode(event: Event) -> bytes:
     return _encoder.encode(event)
 
 
+def cleaned(event: Event) -> Event:
+    """`event` as it will be read back: its texts clean, whoever forgot to clean them."""
+    try:
+        if not _SUSPECT.search(encode(event)):
+            return event
+    except UnicodeEncodeError:  # a lone surrogate
+        pass
+    return msgspec.convert(clean_all(msgspec.to_builtins(event)), type(event))
+
+
 def decode(line: bytes) -> Event:
     """The event of one line, its texts clean; `Unknown` if its type is.
 
     Raises `msgspec.DecodeError` if it is no event at all.
     """
+    try:
+        return _decode(line)
+    except UnicodeDecodeError as error:
+        raise msgspec.DecodeError(f"not UTF-8 text: {error.reason}") from None
+    except RecursionError:
+        raise msgspec.DecodeError("nested too deeply") from None
+
+
+def _decode(line: bytes) -> Event:
     if _SUSPECT.search(line):
         line = _encoder.encode(clean_all(msgspec.json.decode(line)))
     try:

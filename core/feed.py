@@ -1,5 +1,6 @@
 """What a screen shows: something with a state, events to follow, and perhaps an ear for commands."""
 
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
@@ -27,15 +28,38 @@ class Feed(Protocol):
 
 
 class Listeners:
-    """Those who follow a feed."""
+    """Those who follow a feed. Each hears every event once, in order, even if one of them causes the next event."""
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
+        self._untold: deque[Event] = deque()
+        self._telling = False
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
 
     def tell(self, event: Event) -> None:
-        for listener in list(self._listeners):
-            listener(event)
+        """Raises what the first listener at fault raised, after all have been told."""
+        self._untold.append(event)
+        if self._telling:
+            return
+        faults: list[Exception] = []
+        self._telling = True
+        try:
+            while self._untold:
+                event = self._untold.popleft()
+                for listener in list(self._listeners):
+                    try:
+                        listener(event)
+                    except Exception as error:
+                        faults.append(error)
+        finally:
+            self._telling = False
+        if faults:
+            raise faults[0]

@@ -1,9 +1,9 @@
 """What a model is asked, and what comes back."""
 
 from collections.abc import AsyncGenerator
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 Style = Literal["list", "chat", "turns", "concept"]
 """How a prompt shows the chain; the texts are in `core.prompts`."""
@@ -26,9 +26,9 @@ class ModelSpec(Struct, frozen=True, kw_only=True):
     temperature: float = 0.9
     top_p: float = 0.95
     repeat_penalty: float = 1.1
-    max_tokens: int = 96
+    max_tokens: Annotated[int, Meta(ge=1)] = 96
     """The longest answer, in tokens."""
-    context: int = 8192
+    context: Annotated[int, Meta(ge=1)] = 8192
     """Prompt and answer together, in tokens."""
 
 
@@ -118,7 +118,7 @@ class Member(Struct, frozen=True, kw_only=True):
 
     name: str
     model: ModelSpec
-    weight: float = 1.0
+    weight: Annotated[float, Meta(gt=0, le=1e6)] = 1.0
     style: Style = "list"
     persona: str = ""
 
@@ -128,7 +128,7 @@ class TeamSpec(Struct, frozen=True, kw_only=True):
 
     name: str
     strategy: Literal["solo", "sample"] = "solo"
-    members: tuple[Member, ...]
+    members: Annotated[tuple[Member, ...], Meta(min_length=1)]
     about: str = ""
 
     def member(self, name: str) -> Member:

@@ -12,23 +12,31 @@ from core.text import clean, clean_line
 VERSION = 1
 """Raised by any change to a text here, so that a record says which words a model was given."""
 
-# Two ideas for another question, which show a small model how long, how concrete and how different ideas are.
-_EXAMPLE = """\
-Question: Propose a way to keep solar panels in a desert clean.
-Different ideas, each one sentence that says what is done and why it would work:
+_SYSTEM = "You are {persona}."
+_SCIENTIST = "an expert scientist"
+
+_LIST_TASK = """\
+{question}
+
+Brainstorm a numbered list of very different ideas. Each idea is one sentence of about 25 words that names a mechanism \
+and says why it works. Stay on the question."""
+
+# Another question with its list, which shows a small model how long, how concrete and how different ideas are.
+_EXAMPLE_QUESTION = "Propose a way to keep solar panels in a desert clean."
+_EXAMPLE_LIST = """\
 1. Coat the glass with a transparent electrode grid and send a travelling voltage wave across it at dawn, so that \
 charged dust hops off the lower edge.
-2. Hang a curtain of native shrubs upwind of the panels, because their leaves slow the wind enough for the coarse \
-sand to settle before it arrives.
+2. Hang a curtain of native shrubs upwind of the panels, because their leaves slow the wind enough for coarse sand to \
+settle before it arrives.
+3. Let the panels turn face down on windy nights, so that gravity and vibration shake the loose grains off before \
+sunrise."""
 
-"""
-
-_LIST_HEAD = "Different ideas, each one sentence that says what is done and why it would work:"
+_LEAD = "Use {concept} to"
 
 _CHAT_TASK = """\
 {question}
 
-Give one idea in one sentence of 15 to 40 words. Be specific: say what is done, with what, and why it would work. \
+Give one idea in one sentence of about 25 words that names a mechanism and says why it works. Stay on the question. \
 No introduction."""
 
 _CHAT_EARLIER = """
@@ -36,10 +44,9 @@ _CHAT_EARLIER = """
 These ideas were already given. Yours must work in a different way:
 {ideas}"""
 
-_MORE = "Another idea, different from all the others, in one sentence."
+_MORE = "One more idea that works in a different way, in one sentence."
 
-_SYSTEM = "You are {persona}. You answer scientific questions with specific, workable ideas."
-_SCIENTIST = "an inventive scientist"
+_PARAGRAPH = ("\n\n",)
 
 # Tag-like text that some model's tokenizer or template takes for its own: <|im_end|>, </s>, <think>, [INST].
 _SPECIAL = re.compile(r"<(?=[|｜/!_A-Za-z][^<>\s]{0,60}>)|\[(?=/?(?:INST|SYS)\])")
@@ -56,7 +63,7 @@ _QUOTES = {'"': '"', "“": "”", "'": "'", "‘": "’", "«": "»"}
 def idea_prompt(question: str, shown: Sequence[str], *, style: Style, persona: str = "", concept: str = "") -> Prompt:
     """A request for one more idea after those in `shown`.
 
-    `persona` is a way of thinking, as in "You are …". With a `concept` the idea opens from it in style `concept`.
+    `persona` is a way of thinking, as in "You are …". In the style `concept` the idea opens from `concept`.
     """
     asked, ideas = _plain(question), [_plain(idea) for idea in shown]
     if style == "chat":
@@ -67,7 +74,7 @@ def idea_prompt(question: str, shown: Sequence[str], *, style: Style, persona: s
 
 
 def read_idea(prompt: Prompt, answer: str) -> str:
-    """The idea in `answer`: the prompt's lead and the first item, on one line, without what only marks it as one; or ""."""
+    """The idea in `answer`: the prompt's lead and the first item, on one line, without marks around it; "" if none."""
     text = _TEMPLATE_END.split(_THOUGHTS.sub("", clean(answer)), maxsplit=1)[0]
     text = _TAG.sub(" ", text)
     if prompt.lead:
@@ -82,33 +89,36 @@ def concepts() -> tuple[str, ...]:
 
 
 def _list(question: str, ideas: Sequence[str], persona: str, concept: str) -> Prompt:
-    """A numbered list that the model continues by one line."""
-    by = f" The ideas come from {persona}." if persona else ""
-    items = "".join(f"{number}. {idea}\n" for number, idea in enumerate(ideas, 1))
-    lead = f"Use {concept} to" if concept else ""
-    text = f"{_EXAMPLE}Question: {question}{by}\n{_LIST_HEAD}\n{items}{len(ideas) + 1}."
-    return Prompt(
-        messages=(Message("user", f"{text} {lead}" if lead else text),), completion=True, stop=("\n",), lead=lead
+    """A list that the model has begun, and goes on with by one line."""
+    lead = _LEAD.format(concept=concept) if concept else ""
+    begun = "".join(f"{number}. {idea}\n" for number, idea in enumerate(ideas, 1))
+    messages = (
+        _system(persona),
+        Message("user", _LIST_TASK.format(question=_EXAMPLE_QUESTION)),
+        Message("assistant", _EXAMPLE_LIST),
+        Message("user", _LIST_TASK.format(question=question)),
+        Message("assistant", f"{begun}{len(ideas) + 1}. {lead}".rstrip()),
     )
+    return Prompt(messages=messages, stop=("\n",), lead=lead)
 
 
 def _chat(question: str, ideas: Sequence[str], persona: str) -> Prompt:
     task = _CHAT_TASK.format(question=question)
     if ideas:
         task += _CHAT_EARLIER.format(ideas="\n".join(f"- {idea}" for idea in ideas))
-    return Prompt(messages=(_system(persona), Message("user", task)), stop=("\n\n",))
+    return Prompt(messages=(_system(persona), Message("user", task)), stop=_PARAGRAPH)
 
 
 def _turns(question: str, ideas: Sequence[str], persona: str) -> Prompt:
     messages = [_system(persona), Message("user", _CHAT_TASK.format(question=question))]
     for idea in ideas:
         messages += [Message("assistant", idea), Message("user", _MORE)]
-    return Prompt(messages=tuple(messages), stop=("\n\n",))
+    return Prompt(messages=tuple(messages), stop=_PARAGRAPH)
 
 
 def _system(persona: str) -> Message:
     # Without one of ours, templates put in their own, which names the model.
-    return Message("system", _SYSTEM.format(persona=persona or _SCIENTIST))
+    return Message("system", _SYSTEM.format(persona=_plain(persona) or _SCIENTIST))
 
 
 def _plain(text: str) -> str:
@@ -134,6 +144,7 @@ def _bare(text: str) -> str:
     line = clean_line(text).replace("**", "")
     while match := _ITEM.match(line):
         line = line[match.end() :].strip()
-    if len(line) > 1 and _QUOTES.get(line[0]) == line[-1]:
+    close = _QUOTES.get(line[:1])
+    if close and len(line) > 1 and line[-1] == close and not {line[0], close} & set(line[1:-1]):
         line = line[1:-1].strip()
     return line

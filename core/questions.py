@@ -16,6 +16,8 @@ from core.text import clean, clean_line
 LONGEST = 20_000
 """The longest question, in characters."""
 
+_TABLE = re.compile(r"\s*\[\[\s*questions\s*\]\]")
+
 LEAVES = (
     "Physics / Fundamental",
     "Physics / Astrophysics",
@@ -104,28 +106,29 @@ def load_bank(own_files: Sequence[Path] = ()) -> QuestionBank:
     questions: dict[str, Question] = {question.id: question for question in _built_in()}
     problems: list[str] = []
     for path in own_files:
-        for found in read_question_file(path):
+        for place, found in read_question_file(path):
             if isinstance(found, str):
-                problems.append(found)
+                problems.append(f"{place}: {found}")
             elif found.id in questions and questions[found.id] != found:
-                problems.append(f"{path}: the id {found.id!r} is taken by another question: choose a different one")
+                problems.append(f"{place}: the id {found.id!r} is taken by another question: choose a different one")
             else:
                 questions[found.id] = found
     return QuestionBank(tuple(questions.values()), tuple(problems))
 
 
-def read_question_file(path: Path) -> Iterator[Question | str]:
-    """The questions of a TOML file (as the built-in ones) or a plain-text file (one a line, # comments).
+Found = tuple[str, Question | str]
+"""A place (a file, and a line where there is one), and the question there or what is wrong there."""
 
-    What is wrong comes as a line of text with file, line and reason; the rest still come as questions.
-    """
+
+def read_question_file(path: Path) -> Iterator[Found]:
+    """The questions of a TOML file (as the built-in ones) or a plain-text file (one a line, # comments)."""
     try:
         content = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        yield f"{path}: can't be read: {error.strerror or error}"
+        yield str(path), f"can't be read: {error.strerror or error}"
         return
     except UnicodeDecodeError as error:
-        yield f"{path}: is not UTF-8 text (byte {error.start})"
+        yield str(path), f"is not UTF-8 text (byte {error.start})"
         return
     if path.suffix.lower() == ".toml":
         yield from _read_toml(path, content)
@@ -133,53 +136,54 @@ def read_question_file(path: Path) -> Iterator[Question | str]:
         yield from _read_plain(path, content)
 
 
-def _read_plain(path: Path, content: str) -> Iterator[Question | str]:
-    for number, line in enumerate(content.splitlines(), start=1):
+def _read_plain(path: Path, content: str) -> Iterator[Found]:
+    for number, line in enumerate(content.split("\n"), start=1):
         if line.strip() and not line.lstrip().startswith("#"):
-            try:
-                yield own_question(line)
-            except UsageError as error:
-                yield f"{path}:{number}: {error.message}"
+            yield f"{path}:{number}", _own_or_fault(line)
 
 
-def _read_toml(path: Path, content: str) -> Iterator[Question | str]:
+def _read_toml(path: Path, content: str) -> Iterator[Found]:
     try:
         table = tomllib.loads(content)
-    except tomllib.TOMLDecodeError as error:
-        yield f"{path}: not TOML: {error}"
+    except (ValueError, RecursionError) as error:  # tomllib passes on what Python says of absurd numbers and depths
+        yield str(path), f"not TOML: {error}"
         return
     entries = table.get("questions")
     domain = table.get("domain", OWN)
     subdomain = table.get("subdomain")
     if not isinstance(entries, list):
-        yield f"{path}:1: has no [[questions]] tables"
+        yield f"{path}:1", "has no [[questions]] tables"
     elif not isinstance(domain, str) or not isinstance(subdomain, str | None):
-        yield f"{path}:1: `domain` and `subdomain` must be text"
+        yield f"{path}:1", "`domain` and `subdomain` must be text"
     else:
-        lines = [
-            number for number, line in enumerate(content.splitlines(), 1) if re.match(r"\s*\[\[questions\]\]", line)
-        ]
+        lines = [number for number, line in enumerate(content.split("\n"), 1) if _TABLE.match(line)]
         for entry, line in zip(entries, lines + [1] * len(entries), strict=False):
-            yield _read_entry(f"{path}:{line}", entry, domain, subdomain)
+            yield f"{path}:{line}", _read_entry(entry, domain, subdomain)
 
 
-def _read_entry(place: str, entry: Any, domain: str, subdomain: str | None) -> Question | str:
+def _read_entry(entry: Any, domain: str, subdomain: str | None) -> Question | str:
     text = entry.get("text") if isinstance(entry, dict) else None
     if not isinstance(text, str):
-        return f'{place}: a question needs `text = "..."`'
+        return 'a question needs `text = "..."`'
     question_id = entry.get("id")
     if question_id is not None and not (isinstance(question_id, str) and clean_line(question_id)):
-        return f"{place}: `id` must be text"
-    try:
-        question = own_question(text)
-    except UsageError as error:
-        return f"{place}: {error.message}"
+        return "`id` must be text"
+    question = _own_or_fault(text)
+    if isinstance(question, str):
+        return question
     return Question(
         clean_line(question_id, 100) if question_id else question.id,
         question.text,
-        clean_line(domain, 60),
-        clean_line(subdomain, 60) if subdomain else None,
+        clean_line(domain, 60) or OWN,
+        clean_line(subdomain or "", 60) or None,
     )
+
+
+def _own_or_fault(text: str) -> Question | str:
+    try:
+        return own_question(text)
+    except UsageError as error:
+        return error.message
 
 
 def _built_in() -> Iterable[Question]:
@@ -187,14 +191,14 @@ def _built_in() -> Iterable[Question]:
     for leaf in LEAVES:
         name = leaf.lower().replace(" / ", "-").replace(" ", "-") + ".toml"
         file = resources.files("data") / "questions" / name
-        for found in _read_toml(Path(name), file.read_text(encoding="utf-8")):
+        for place, found in _read_toml(Path(name), file.read_text(encoding="utf-8")):
             if isinstance(found, str):
-                raise AssertionError(f"the built-in bank is broken: {found}")
+                raise AssertionError(f"the built-in bank is broken: {place}: {found}")
             yield found
 
 
 def _own_id(text: str) -> str:
-    """The same text has the same id: a few words to read, and four digits of its hash."""
-    words = re.findall(r"[a-z0-9]+", text.lower())[:5]
-    digest = hashlib.sha256(text.encode()).hexdigest()[:4]
-    return "-".join([*words, digest])[:60]
+    """The same text has the same id: a few words to read, and eight digits of its hash."""
+    words = "-".join(re.findall(r"[a-z0-9]+", text.lower())[:5])[:50].strip("-")
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{words}-{digest}" if words else f"question-{digest}"

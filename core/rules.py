@@ -1,6 +1,10 @@
 """Thresholds and patience: scores in, verdict out."""
 
-from msgspec import Struct
+import math
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
 
 from core.events import FailedRule, VerdictWord
 
@@ -25,14 +29,14 @@ class Rules(Struct, frozen=True, kw_only=True):
     """An idea of less judged novelty fails."""
     mechanical: bool = True
     """Whether the mechanical checks are a rule."""
-    patience: int = 3
+    patience: Annotated[int, Meta(ge=1)] = 3
     """How many failing ideas in a row end a chain."""
-    max_ideas: int | None = None
+    max_ideas: Annotated[int, Meta(ge=1)] | None = None
     """A cap on ideas, failing ones included."""
 
 
 class Scores(Struct, frozen=True, kw_only=True):
-    """Of one idea. None where nobody gave a score."""
+    """Of one idea. None where nobody gave a score; a number that is not finite is no score."""
 
     coherence: float | None = None
     embedding_novelty: float | None = None
@@ -43,6 +47,12 @@ class Scores(Struct, frozen=True, kw_only=True):
     judges: tuple[str, ...] = ()
     embedder: str = ""
     chunks: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("coherence", "embedding_novelty", "judged_novelty"):
+            score = getattr(self, name)
+            if score is not None and not math.isfinite(score):
+                force_setattr(self, name, None)
 
 
 class Verdict(Struct, frozen=True):

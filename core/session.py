@@ -4,8 +4,9 @@ What to do next is read from the state alone, so going on after a kill is the sa
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -17,7 +18,6 @@ from core.config import Plan
 from core.errors import JagstormError, StoreError
 from core.feed import Listener, Listeners
 from core.models import CallFailedError, Provider
-from core.questions import Question
 from core.randomness import generator
 from core.rules import MAX_UNSCORED, judge
 from core.scoring.scorer import Scorer
@@ -25,6 +25,9 @@ from core.state import YOU, Chain, State, apply
 from core.store.log import EventLog
 from core.teams.strategy import strategy_for
 from core.text import clean
+
+STORAGE = "storage"
+"""Who pauses a session that could not be written."""
 
 MAX_FAILURES = 5
 """Calls that fail in a row before a session pauses: something is wrong with whoever writes."""
@@ -53,18 +56,21 @@ class Session:
         self._strategy = strategy_for(plan.team)
         self._asker = Asker(plan, provider_for, scorer, self.emit)
         self._state = history or State()
-        self._resuming = history is not None and history.seq >= 0
         self._max_ideas = max_ideas
         self._version = version
         self._clock = clock or SystemClock()
         self._zero = self._clock.monotonic() - self._state.t
         self._listeners = Listeners()
+        self._early: list[cmd.Any] | None = []
+        """Commands that came before the start, to be obeyed then; None once it has begun."""
         self._may_go_on = asyncio.Event()
+        """Set while the state is not paused."""
         self._may_go_on.set()
         self._scoring = asyncio.Lock()
-        self._tasks: asyncio.TaskGroup | None = None
-        self._work: asyncio.Task[None] | None = None
+        self._group = asyncio.TaskGroup()
+        self._tasks: list[asyncio.Task[None]] = []
         self._stop: cmd.Stop | None = None
+        self._fault: JagstormError | None = None
 
     @property
     def state(self) -> State:
@@ -85,7 +91,7 @@ class Session:
 
     def emit(self, event: ev.Event) -> None:
         """Stamp, store, fold, show. What can't be stored is kept for later, and the session pauses and says why."""
-        event = replace(event, t=round(self._clock.monotonic() - self._zero, 3))
+        event = ev.cleaned(replace(event, t=round(self._clock.monotonic() - self._zero, 3)))
         trouble = None
         if not isinstance(event, ev.ProposalDelta):
             event = replace(event, seq=self._state.seq + 1, at=self._clock.now())
@@ -94,25 +100,38 @@ class Session:
             except StoreError as error:
                 trouble = error
         apply(self._state, event)
-        self._listeners.tell(event)
-        if trouble and self._state.paused is None and self._state.ended is None:
-            self._pause("storage", trouble.message)
+        if self._state.paused:
+            self._may_go_on.clear()
+        else:
+            self._may_go_on.set()
+        try:
+            self._listeners.tell(event)
+        finally:
+            if trouble and not self._unsaved() and self._state.ended is None:
+                self._pause(STORAGE, trouble.message)
+
+    def _unsaved(self) -> bool:
+        return self._state.paused is not None and self._state.paused.by == STORAGE
 
     def _pause(self, by: str, why: str = "") -> None:
-        self._may_go_on.clear()
         self.emit(ev.Paused(by=by, why=why))
 
     # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def send(self, command: cmd.Any) -> None:
-        """Obey a command. One that comes after the session's end, or that changes nothing, does nothing."""
+        """Obey a command, one that comes before the start at the start.
+
+        One that comes after the session's end, or that changes nothing, does nothing.
+        """
+        if self._early is not None:
+            self._early.append(command)
+            return
         if self._state.ended:
             return
         match command:
             case cmd.Stop():
                 self._stop = self._stop or command
-                if self._work:
-                    self._work.cancel()
+                self._cancel()
             case cmd.Pause() if self._state.paused is None:
                 self._pause(command.by)
             case cmd.Resume() if self._state.paused:
@@ -129,7 +148,6 @@ class Session:
             self.emit(ev.Notice(text=f"Still not saved. {error.message}"))
             return
         self.emit(ev.Resumed(by=by))
-        self._may_go_on.set()
 
     def _save_elsewhere(self, command: cmd.SaveElsewhere) -> None:
         from core.store.library import move
@@ -148,11 +166,9 @@ class Session:
         chain = self._state.chain
         if not text or chain is None or chain.ended:
             return
-        self.emit(
-            ev.IdeaAdded(question=chain.question, idea=len(chain.ideas) + 1, step=chain.step, text=text, author=YOU)
-        )
-        if self._tasks:
-            self._tasks.create_task(self._score_pending(chain))
+        self.emit(ev.IdeaAdded(question=chain.question, idea=chain.next_number, step=chain.step, text=text, author=YOU))
+        if self._tasks and not self._stop and not self._fault:
+            self._start(lambda: self._score_pending(chain))
 
     # ── the run ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -163,60 +179,88 @@ class Session:
         """
         try:
             self._begin()
-            how = await self._run_work()
-            self.emit(how)
+            if not self._stop:
+                async with self._group:
+                    self._start(self._work_through)
+            self.emit(self._ending())
         finally:
             self._log.close()
         assert self._state.ended is not None
         return self._state.ended
 
     def _begin(self) -> None:
-        if self._resuming:
-            self.emit(ev.Resumed(by=YOU, max_ideas=self._max_ideas))
-        else:
+        fresh = self._state.seq < 0
+        if fresh:
             self.emit(ev.SessionStarted(version=self._version))
+        if not fresh or self._max_ideas is not None:
+            self.emit(ev.Resumed(by=YOU, max_ideas=self._max_ideas))
+        self._next_chain()
+        early, self._early = self._early, None
+        for command in early or ():
+            self.send(command)
 
-    async def _run_work(self) -> ev.SessionEnded:
-        fault: BaseException | None = None
-        if self._stop is None:
+    def _start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do `work` beside what is going on; whatever ends one for a reason that a person can act on ends all."""
+
+        async def guarded() -> None:
             try:
-                async with asyncio.TaskGroup() as self._tasks:
-                    self._work = self._tasks.create_task(self._work_through())
-            except* JagstormError as group:
-                fault = group.exceptions[0]
-        if isinstance(fault, JagstormError):
-            self._end_question("error", fault.message)
-            return ev.SessionEnded(how="error", message=fault.message)
-        if self._stop:
-            self._end_question("person")
-            by_signal = self._stop.by.startswith("SIG")
-            return ev.SessionEnded(how="interrupted" if by_signal else "stopped", message=self._stop.by)
-        return ev.SessionEnded(how="finished")
+                await work()
+            except JagstormError as fault:
+                self._fault = self._fault or fault
+                self._cancel()
+
+        self._tasks.append(self._group.create_task(guarded()))
+
+    def _cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    def _ending(self) -> ev.SessionEnded:
+        chain = self._next_chain()
+        if chain is None:
+            return ev.SessionEnded(how="finished")
+        if self._fault:
+            self._end_question(chain, "error", self._fault.message)
+            return ev.SessionEnded(how="error", message=self._fault.message)
+        assert self._stop
+        self._end_question(chain, "person")
+        by_signal = self._stop.by.startswith("SIG")
+        return ev.SessionEnded(how="interrupted" if by_signal else "stopped", message=self._stop.by)
 
     async def _work_through(self) -> None:
         for member in self.plan.team.members:
             await self._provider_for(member.model.provider).prepare(member.model)
-        for question in self.plan.questions:
-            await self._lengthen(self._chain_for(question))
+        while chain := self._next_chain():
+            await self._lengthen(chain)
+            while self._unsaved():
+                await self._may_go_on.wait()
 
-    def _chain_for(self, question: Question) -> Chain:
-        if question.id not in self._state.chains:
-            self.emit(
-                ev.QuestionStarted(
-                    question=question.id, text=question.text, domain=question.domain, subdomain=question.subdomain
+    def _next_chain(self) -> Chain | None:
+        """The chain of the first question that has not ended; None when all have."""
+        for question in self.plan.questions:
+            chain = self._state.chains.get(question.id)
+            if chain is None or (chain.ended is None and self._state.current != question.id):
+                self.emit(
+                    ev.QuestionStarted(
+                        question=question.id, text=question.text, domain=question.domain, subdomain=question.subdomain
+                    )
                 )
-            )
-        return self._state.chains[question.id]
+            chain = self._state.chains[question.id]
+            if chain.ended is None:
+                return chain
+        return None
 
     async def _lengthen(self, chain: Chain) -> None:
         while chain.ended is None:
             await self._score_pending(chain)
-            if reason := self._reason_to_end(chain):
-                self._end_question(reason)
-                return
-            self._pause_on_trouble(chain)
-            await self._may_go_on.wait()
-            await self._step(chain)
+            if self._state.paused:
+                await self._may_go_on.wait()
+            elif reason := self._reason_to_end(chain):
+                self._end_question(chain, reason)
+            elif trouble := self._trouble(chain):
+                self._pause("trouble", trouble)
+            else:
+                await self._step(chain)
 
     async def _score_pending(self, chain: Chain) -> None:
         """Score what has no scores yet, in order: each idea is compared with those before it."""
@@ -255,20 +299,17 @@ class Session:
             return "refused"
         return None
 
-    def _pause_on_trouble(self, chain: Chain) -> None:
-        if self._state.paused:
-            return
+    def _trouble(self, chain: Chain) -> str | None:
+        """Why nothing good would come of going on; None while all is well."""
         if chain.failures >= MAX_FAILURES:
             last = [end for end in chain.outcomes.values() if isinstance(end, ev.ProposalFailed)]
             why = f"{last[-1].outcome}: {last[-1].message}" if last else "no answer"
-            self._pause("trouble", f"{chain.failures} calls in a row brought no idea ({why})")
-        elif chain.unscored_in_row() == MAX_UNSCORED:
-            self._pause("trouble", f"{MAX_UNSCORED} ideas in a row could not be scored")
+            return f"{chain.failures} calls in a row brought no idea ({why})"
+        if chain.unscored >= MAX_UNSCORED:
+            return f"{MAX_UNSCORED} ideas in a row could not be scored"
+        return None
 
-    def _end_question(self, reason: ev.EndReason, message: str = "") -> None:
-        chain = self._state.chain
-        if chain is None or chain.ended:
-            return
+    def _end_question(self, chain: Chain, reason: ev.EndReason, message: str = "") -> None:
         self.emit(
             ev.QuestionEnded(
                 question=chain.question,
@@ -294,7 +335,7 @@ class Session:
         self.emit(
             ev.IdeaAdded(
                 question=chain.question,
-                idea=len(chain.ideas) + 1,
+                idea=chain.next_number,
                 step=step,
                 text=proposal.text,
                 author=proposal.member,

@@ -52,7 +52,7 @@ class Chain(Struct, kw_only=True):
     ideas: list[Idea] = field(default_factory=list)
     step: int = 0
     step_open: bool = False
-    """Whether the step under way has not brought its idea yet."""
+    """Whether the newest step has not brought its idea yet; a session that goes on takes it up again."""
     seeds: tuple[str, ...] = ()
     steers: tuple[str, ...] = ()
     writing: dict[str, Writing] = field(default_factory=dict)
@@ -61,7 +61,9 @@ class Chain(Struct, kw_only=True):
     outcomes: dict[str, ev.ProposalFinished | ev.ProposalFailed] = field(default_factory=dict)
     """How the calls of this step ended, by member; cancelled ones left out."""
     failures: int = 0
-    """Calls that failed in a row."""
+    """Calls that failed in a row since the session last went on."""
+    unscored: int = 0
+    """The team's ideas without any score in a row since the session last went on."""
     trimmed: ev.ContextTrimmed | None = None
     ended: ev.QuestionEnded | None = None
 
@@ -74,23 +76,22 @@ class Chain(Struct, kw_only=True):
         return sum(not idea.failed for idea in self.ideas)
 
     @property
+    def next_number(self) -> int:
+        """One more than the last: a damaged log may lack some."""
+        return self.ideas[-1].number + 1 if self.ideas else 1
+
+    @property
     def pending(self) -> Idea | None:
         """The first idea that has no scores yet."""
         return next((idea for idea in self.ideas if idea.score is None), None)
 
     def failing_in_row(self) -> int:
         """How many of the team's newest scored ideas fail in a row. A person's own neither count nor interrupt."""
-        return self._in_row("failed")
-
-    def unscored_in_row(self) -> int:
-        return self._in_row("unscored")
-
-    def _in_row(self, verdict: str) -> int:
         count = 0
         for idea in reversed(self.ideas):
             if idea.author == YOU or idea.score is None:
                 continue
-            if idea.score.verdict != verdict:
+            if not idea.failed:
                 break
             count += 1
         return count
@@ -134,9 +135,9 @@ def fold(history: Iterable[ev.Event]) -> State:
 
 
 def apply(state: State, event: ev.Event) -> None:
-    """Change `state` by one event. An event for a question that never started changes nothing but the clock."""
+    """Change `state` by one event. For a question that never started only the clock and the totals change."""
     if event.seq >= 0:
-        state.seq = event.seq
+        state.seq = max(state.seq, event.seq)
         state.at = event.at
     state.t = max(state.t, event.t)
     _HANDLERS[type(event)](state, event)
@@ -165,6 +166,7 @@ def _session_started(state: State, event: ev.SessionStarted) -> None:
 def _session_ended(state: State, event: ev.SessionEnded) -> None:
     state.ended = event
     state.paused = None
+    state.retry = None
     for chain in state.chains.values():
         chain.writing.clear()
 
@@ -254,6 +256,8 @@ def _idea_scored(state: State, event: ev.IdeaScored) -> None:
         for index in range(len(chain.ideas) - 1, -1, -1):
             if chain.ideas[index].number == event.idea:
                 chain.ideas[index] = replace(chain.ideas[index], score=event)
+                if chain.ideas[index].author != YOU:
+                    chain.unscored = chain.unscored + 1 if event.verdict == "unscored" else 0
                 break
 
 
@@ -280,6 +284,7 @@ def _resumed(state: State, event: ev.Resumed) -> None:
     state.max_ideas = event.max_ideas or state.max_ideas
     for chain in state.chains.values():
         chain.failures = 0
+        chain.unscored = 0
         chain.writing.clear()
         if chain.ended and reopens(chain.ended):
             chain.ended = None
@@ -293,7 +298,6 @@ def reopens(end: ev.QuestionEnded) -> bool:
 def _question_ended(state: State, event: ev.QuestionEnded) -> None:
     if chain := state.chains.get(event.question):
         chain.ended = event
-        chain.step_open = False
         chain.writing.clear()
 
 

@@ -23,15 +23,15 @@ def clean(text: str, limit: int | None = None) -> str:
 def clean_line(text: str, limit: int | None = None) -> str:
     """The same on one line: every run of white space becomes one space."""
     line = " ".join(clean(text).split())
-    return line if limit is None else line[:limit]
+    return line if limit is None else line[:limit].rstrip()
 
 
 def clean_all(value: Any) -> Any:
-    """`value`, made of dicts, lists and scalars, with every text in it clean."""
+    """`value`, made of dicts, lists, tuples and scalars, with every text in it clean."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
         return {clean(key) if isinstance(key, str) else key: clean_all(inner) for key, inner in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [clean_all(inner) for inner in value]
     return value

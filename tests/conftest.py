@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from core.config import Plan
-from core.models import Member, ModelSpec, TeamSpec
+from core.models import Member, ModelSpec, Provider, TeamSpec
 from core.questions import Question
 from core.rules import Rules
-from core.scoring.embeddings import WordLlamaEmbedder
+from core.scoring.embeddings import WordLlamaEmbedder, _load
 from core.scoring.scorer import EmbeddingScorer
 from core.session import Session
 from core.state import State
@@ -51,15 +51,23 @@ def make_plan(
 Open = Callable[..., Session]
 
 
+@pytest.fixture(scope="session")
+def embedder() -> WordLlamaEmbedder:
+    """The real one, loaded once."""
+    embedder = WordLlamaEmbedder()
+    embedder._model = _load()
+    return embedder
+
+
 @pytest.fixture
-def open_session(sessions: Path) -> Open:
+def open_session(sessions: Path, embedder: WordLlamaEmbedder) -> Open:
     """Begins a session on a scripted provider, by default one that says something new each time."""
 
-    def begin(plan: Plan | None = None, provider: ScriptedProvider | None = None, **options: object) -> Session:
+    def begin(plan: Plan | None = None, provider: Provider | None = None, **options: object) -> Session:
         plan = plan or make_plan(max_ideas=6)
         scripted = provider or ScriptedProvider(varied)
         log = library.create(sessions, plan)
-        return Session(plan, log, lambda _: scripted, EmbeddingScorer(WordLlamaEmbedder()), **options)  # type: ignore[arg-type]
+        return Session(plan, log, lambda _: scripted, EmbeddingScorer(embedder), **options)  # type: ignore[arg-type]
 
     return begin
 

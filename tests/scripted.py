@@ -87,3 +87,21 @@ def varied(spec: ModelSpec, prompt: Prompt, seed: int) -> str:
 def same(spec: ModelSpec, prompt: Prompt, seed: int) -> str:
     """One idea, again and again."""
     return "Cool the sample until the lattice rings and listen to the overtones of each defect."
+
+
+class HeldProvider(ScriptedProvider):
+    """Streams half of each answer, then waits until it is told to go on: time enough to do something meanwhile."""
+
+    def __init__(self, script: Script = varied) -> None:
+        super().__init__(script)
+        self.halfway = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def stream(self, spec: ModelSpec, prompt: Prompt, seed: int) -> AsyncGenerator[Chunk, None]:
+        place = 0
+        async for chunk in super().stream(spec, prompt, seed):
+            yield chunk
+            place += 1
+            if place == 5:
+                self.halfway.set()
+                await self.go_on.wait()

@@ -49,12 +49,13 @@ class JagstormApp(App[int]):
         max_ideas: int | None = None,
         replay: Path | None = None,
         speed: float = 1.0,
+        providers: Providers | None = None,
     ) -> None:
         super().__init__(driver_class=_driver())
         self.sessions = sessions_folder(sessions)
         self.question_files = question_files
         self._first = (resume, max_ideas, replay, speed)
-        self.providers = Providers()
+        self.providers = providers or Providers()
         self.running: asyncio.Task[None] | None = None
         self.parting_words: list[str] = []
         self._interrupted_at = 0.0

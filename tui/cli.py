@@ -178,7 +178,7 @@ def _interrupt(number: int, _: FrameType | None) -> None:
 
 def main() -> None:
     """Run the command."""
-    leave(lambda: cli.main(standalone_mode=False) or 0)
+    leave(lambda: cli.main(prog_name="jagstorm", standalone_mode=False) or 0)
 
 
 def leave(command: Callable[[], int]) -> NoReturn:
@@ -204,3 +204,7 @@ def leave(command: Callable[[], int]) -> NoReturn:
         click.echo(f"jagstorm: {error.message}", err=True)
         code = error.exit_code
     sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -90,7 +90,7 @@ async def _run(opened: Callable[[Providers], Session], as_json: bool, quiet: boo
     try:
         session = opened(providers)
         if as_json:
-            session.subscribe(_print_event)
+            session.subscribe(_Printer(session))
         elif not quiet:
             session.subscribe(_Progress(session, verbose))
         session.subscribe(_StopOnTrouble(session))
@@ -109,8 +109,21 @@ async def _run(opened: Callable[[Providers], Session], as_json: bool, quiet: boo
     return _exit_code(session, ended)
 
 
-def _print_event(event: ev.Event) -> None:
-    click.echo(ev.encode(event))
+class _Printer:
+    """Every event as a line of JSON. When whoever reads them has left, the session is stopped."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._read = True
+
+    def __call__(self, event: ev.Event) -> None:
+        if not self._read:
+            return
+        try:
+            click.echo(ev.encode(event))
+        except BrokenPipeError:
+            self._read = False
+            self._session.send(cmd.Stop(by=signal.SIGPIPE.name))
 
 
 class _StopOnTrouble:

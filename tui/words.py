@@ -8,8 +8,11 @@ RULES = {
     "coherence": "coherence too low",
     "embedding_novelty": "too like an earlier idea",
     "judged_novelty": "judged too like an earlier idea",
-    "mechanical": "not an idea",
+    "mechanical": "an echo, a loop, or no idea",
 }
+
+END_WORDS = {"embedding_novelty": "novelty", "judged_novelty": "judged", "mechanical": "no idea"}
+"""Reasons that end a chain in a word, where they aren't one already."""
 
 _ENDS = {
     "cap": "reached its cap",

@@ -1,12 +1,16 @@
 """What can be used here: a provider by its name, made when first asked for, one for the life of the process."""
 
+from collections.abc import Mapping
+
 from core.errors import ModelUnavailableError
 from core.models import Provider
 
 
 class Providers:
-    def __init__(self) -> None:
-        self._made: dict[str, Provider] = {}
+    """`made` are providers that are there already, by name."""
+
+    def __init__(self, made: Mapping[str, Provider] | None = None) -> None:
+        self._made: dict[str, Provider] = dict(made or {})
 
     def get(self, name: str) -> Provider:
         """Raises `ModelUnavailableError` for a name that this version does not know."""

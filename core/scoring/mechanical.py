@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from rapidfuzz import fuzz, process
 
@@ -11,7 +12,7 @@ ECHO = 92
 LOOP = 0.6
 """The least share of distinct three-word runs in a text that does not loop."""
 
-_TAG = re.compile(r"</?\s*(answer|idea|think|thinking|response|output)\b[^>]*>|<\|[a-z_]+\|>", re.IGNORECASE)
+_TAG = re.compile(r"</?\s*(?:answer|idea|think|thinking|response|output)\s*/?>|<\|[a-z_]+\|>", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
 
@@ -30,6 +31,7 @@ def mechanical_fault(text: str, question: str, earlier: Sequence[str]) -> str | 
     return f"echo of an earlier idea: {match[0][:60]}" if match else None
 
 
+@lru_cache(maxsize=8192)
 def _flat(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
 

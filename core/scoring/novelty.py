@@ -1,5 +1,8 @@
 """How far an idea is from every earlier one."""
 
+from bisect import bisect_left
+from collections.abc import Iterator
+
 import numpy as np
 from msgspec import Struct
 
@@ -36,7 +39,9 @@ class VectorStore:
         return self._rows[: len(self._ideas)]
 
     def add(self, idea: int, vector: Vectors | None) -> None:
-        """Take in an idea, its `vector` (dims,) of unit length."""
+        """Take in an idea, its `vector` (dims,) of unit length. Ideas come in their order; one known already stays."""
+        if idea in self._known:
+            return
         self._known.add(idea)
         if vector is None:
             return
@@ -48,27 +53,28 @@ class VectorStore:
         self._rows[count] = vector
         self._ideas.append(idea)
 
-    def novelty(self, vector: Vectors) -> Novelty:
-        """Of `vector` (dims,), a unit vector, against every idea held: one matrix–vector product."""
-        if not self._ideas:
+    def novelty(self, vector: Vectors, idea: int) -> Novelty:
+        """Of `vector` (dims,), the unit vector of `idea`, against every idea before it: one matrix–vector product."""
+        earlier = bisect_left(self._ideas, idea)
+        if not earlier:
             return Novelty(1.0, None)
-        similarities = self.rows @ vector
+        similarities = self._rows[:earlier] @ vector
         nearest = int(np.argmax(similarities))
-        return Novelty(1.0 - float(similarities[nearest]), self._ideas[nearest])
+        # Float32 makes two equal texts more than equal.
+        return Novelty(max(0.0, 1.0 - float(similarities[nearest])), self._ideas[nearest])
 
-    def farthest(self) -> list[int]:
+    def farthest(self) -> Iterator[int]:
         """All ideas, each next one the one most unlike those before it, starting from the newest.
 
-        Greedy farthest-point order (Gonzalez 1985).
+        Greedy farthest-point order (Gonzalez 1985), found as far as it is asked for.
         """
         if not self._ideas:
-            return []
-        row = len(self._ideas) - 1
-        order = []
-        closest = np.full(len(self._ideas), -np.inf, dtype=np.float32)
-        for _ in self._ideas:
-            order.append(self._ideas[row])
-            closest = np.maximum(closest, self.rows @ self.rows[row])
+            return
+        rows, ideas = self.rows, list(self._ideas)
+        row = len(ideas) - 1
+        closest = np.full(len(ideas), -np.inf, dtype=np.float32)
+        for _ in range(len(ideas)):
+            yield ideas[row]
+            closest = np.maximum(closest, rows @ rows[row])
             closest[row] = np.inf
             row = int(np.argmin(closest))
-        return order

@@ -1,12 +1,12 @@
 """All scores of one idea."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
 
 from core.rules import Scores
-from core.scoring.embeddings import Embedder
+from core.scoring.embeddings import Embedder, Embedding, Vectors, unit
 from core.scoring.mechanical import mechanical_fault
 from core.scoring.novelty import VectorStore
 from core.state import Chain, Idea
@@ -18,7 +18,7 @@ class Scorer(Protocol):
     async def score(self, chain: Chain, idea: Idea) -> Scores:
         """The scores of `idea`, one of `chain.ideas`, against every idea before it. Raises `ModelUnavailableError`."""
 
-    async def most_different(self, chain: Chain) -> list[int]:
+    async def most_different(self, chain: Chain) -> Iterable[int]:
         """The numbers of the chain's ideas, the most different from the rest first."""
 
 
@@ -35,13 +35,14 @@ class EmbeddingScorer:
         store = await self._vectors(chain.question, earlier)
         [embedding] = await self._embedder.embed([idea.text])
         scores = Scores(mechanical=fault, embedder=self._embedder.name, chunks=embedding.chunks)
-        if embedding.vector is not None:
-            novelty = store.novelty(embedding.vector)
+        vector = _direction(embedding)
+        if vector is not None:
+            novelty = store.novelty(vector, idea.number)
             scores = replace(scores, embedding_novelty=novelty.value, nearest=novelty.nearest)
-        store.add(idea.number, embedding.vector)
+        store.add(idea.number, vector)
         return scores
 
-    async def most_different(self, chain: Chain) -> list[int]:
+    async def most_different(self, chain: Chain) -> Iterator[int]:
         store = await self._vectors(chain.question, chain.ideas)
         return store.farthest()
 
@@ -52,5 +53,10 @@ class EmbeddingScorer:
         if missing:
             embeddings = await self._embedder.embed([idea.text for idea in missing])
             for idea, embedding in zip(missing, embeddings, strict=True):
-                store.add(idea.number, embedding.vector)
+                store.add(idea.number, _direction(embedding))
         return store
+
+
+def _direction(embedding: Embedding) -> Vectors | None:
+    """Of an embedder that may not keep its word: a unit vector, or None."""
+    return None if embedding.vector is None else unit(embedding.vector)

@@ -3,7 +3,9 @@
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -66,12 +68,10 @@ def new_plan(questions: tuple[Question, ...], team: TeamSpec, rules: Rules, rand
 
 def create(sessions: Path, plan: Plan) -> EventLog:
     """A folder for `plan` under `sessions`, with its plan written and an empty log. Raises `StoreError`."""
-    folder = sessions / plan.id
     try:
-        sessions.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700)
-        write_plan(folder, plan)
-        return EventLog.create(folder)
+        with _new_folder(sessions / plan.id) as folder:
+            write_plan(folder, plan)
+            return EventLog.create(folder)
     except OSError as error:
         raise StoreError(
             f"{sessions} can't be written ({error.strerror or error}): choose another folder with --sessions DIR"
@@ -80,14 +80,25 @@ def create(sessions: Path, plan: Plan) -> EventLog:
 
 def move(log: EventLog, plan: Plan, sessions: str) -> None:
     """Let a session that could not be written go on under another folder. Raises `StoreError`."""
-    folder = Path(sessions).expanduser() / log.folder.name
+    parent = Path(sessions).expanduser()
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700)
-        write_plan(folder, plan)
+        with _new_folder(parent / log.folder.name) as folder:
+            write_plan(folder, plan)
+            log.move(folder)
     except OSError as error:
-        raise StoreError(f"{folder.parent} can't be written either: {error.strerror or error}") from None
-    log.move(folder)
+        raise StoreError(f"{parent} can't be written either: {error.strerror or error}") from None
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """A new session's folder, which goes again if it can't be filled. Raises OSError."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    except (OSError, StoreError):
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def load(folder: Path) -> StoredSession:
@@ -101,10 +112,17 @@ def session_folders(sessions: Path) -> list[Path]:
     if not sessions.is_dir():
         return []
     try:
-        found = [path for path in sessions.iterdir() if (path / PLAN_FILE).exists() or (path / EVENTS_FILE).exists()]
+        found = [path for path in sessions.iterdir() if _is_session(path)]
     except OSError as error:
         raise UsageError(f"{sessions} can't be read: {error.strerror or error}") from None
     return sorted(found, key=lambda path: path.name, reverse=True)
+
+
+def _is_session(path: Path) -> bool:
+    try:
+        return (path / PLAN_FILE).exists() or (path / EVENTS_FILE).exists()
+    except OSError:  # somebody else's folder, closed to us
+        return False
 
 
 def summaries(sessions: Path) -> Iterator[Summary]:
@@ -113,7 +131,9 @@ def summaries(sessions: Path) -> Iterator[Summary]:
         try:
             yield summary(load(folder))
         except SessionUnreadableError as error:
-            yield Summary(id=folder.name, folder=str(folder), status="damaged", problem=error.message)
+            yield Summary(
+                id=folder.name, folder=str(folder), status="damaged", problem=error.message.replace(f"{folder}/", "")
+            )
 
 
 def summary(session: StoredSession) -> Summary:
@@ -164,6 +184,8 @@ def find(sessions: Path, reference: str) -> Path:
         raise UsageError(f"{len(matches)} sessions begin with {reference!r}: {', '.join(m.name for m in matches[:4])}")
     if reference == "example":
         return example_folder()
+    if reference and _is_session(Path(reference)):
+        return Path(reference)
     raise UsageError(f"No session {reference!r} in {sessions}: `jagstorm sessions` lists them")
 
 

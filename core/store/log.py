@@ -71,8 +71,7 @@ class EventLog:
     def create(cls, folder: Path) -> "EventLog":
         """A new, empty log. Raises OSError if it can't be made, or is there already."""
         lock = _lock(folder)
-        fd = os.open(folder / EVENTS_FILE, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
-        return cls(folder, fd, lock)
+        return cls(folder, _new_file(folder), lock)
 
     @classmethod
     def reopen(cls, folder: Path) -> tuple["EventLog", Record]:
@@ -80,14 +79,17 @@ class EventLog:
 
         Raises `SessionBusyError` if another process writes it, `SessionUnreadableError`, `StoreError`.
         """
-        lock = _lock(folder)
+        try:
+            lock = _lock(folder)
+        except OSError as error:
+            raise _unwritable(folder, error) from None
         try:
             record = read_log(folder)
             fd = os.open(folder / EVENTS_FILE, os.O_RDWR | os.O_APPEND)
             os.ftruncate(fd, record.size)
         except OSError as error:
             lock.release()
-            raise StoreError(f"{folder} can't be written: {error.strerror or error}") from None
+            raise _unwritable(folder, error) from None
         except SessionUnreadableError:
             lock.release()
             raise
@@ -115,23 +117,32 @@ class EventLog:
                 written = os.write(self._fd, self._backlog)
                 del self._backlog[:written]
         except OSError as error:
-            raise StoreError(f"{self.folder} can't be written: {error.strerror or error}") from None
+            raise _unwritable(self.folder, error) from None
 
     def move(self, folder: Path) -> None:
-        """Go on in `folder`, an empty one, with a copy of all that was written and what waits. Raises `StoreError`."""
+        """Go on in `folder`, an empty one, with a copy of all that was written and what waits.
+
+        Raises `StoreError`; the log is then where it was, and what there is of the copy may be deleted.
+        """
         try:
             lock = _lock(folder)
-            fd = os.open(folder / EVENTS_FILE, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+            fd = _new_file(folder)
+        except OSError as error:
+            raise _unwritable(folder, error) from None
+        try:
             done = 0
             while piece := os.pread(self._fd, 1 << 20, done):
                 done += os.write(fd, piece)
+            waiting = bytes(self._backlog)
+            while waiting:
+                waiting = waiting[os.write(fd, waiting) :]
         except OSError as error:
-            raise StoreError(f"{folder} can't be written: {error.strerror or error}") from None
-        old_fd, old_lock = self._fd, self._lock
+            os.close(fd)
+            lock.release()
+            raise _unwritable(folder, error) from None
+        self._let_go()
         self.folder, self._fd, self._lock = folder, fd, lock
-        os.close(old_fd)
-        old_lock.release()
-        self.flush()
+        self._backlog.clear()
 
     def close(self) -> None:
         """Force what is written to the disk, and let others write. Raises `StoreError` if something still waits."""
@@ -139,10 +150,14 @@ class EventLog:
             self.flush()
             os.fsync(self._fd)
         except OSError as error:
-            raise StoreError(f"{self.folder} can't be written: {error.strerror or error}") from None
+            raise _unwritable(self.folder, error) from None
         finally:
-            os.close(self._fd)
-            self._lock.release()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        os.close(self._fd)
+        self._fd = -1  # the number may soon be another file's
+        self._lock.release()
 
 
 def is_locked(folder: Path) -> bool:
@@ -161,7 +176,16 @@ def is_locked(folder: Path) -> bool:
     return False
 
 
+def _new_file(folder: Path) -> int:
+    return os.open(folder / EVENTS_FILE, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+
+
+def _unwritable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(f"{folder} can't be written: {error.strerror or error}")
+
+
 def _lock(folder: Path) -> FileLock:
+    """Raises `SessionBusyError`, or OSError where no lock can be made."""
     lock = FileLock(folder / LOCK_FILE, mode=0o600)
     try:
         lock.acquire(timeout=0)

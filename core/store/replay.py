@@ -3,7 +3,8 @@
 import asyncio
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from time import monotonic
 
 from msgspec.structs import replace
 
@@ -35,7 +36,9 @@ class Replay:
         self._checkpoints: list[State] = [snapshot(self._state)]
         self._woken = asyncio.Event()
         self._clock = 0.0
-        """Where the replay is, in the session's seconds."""
+        """Where the replay was, in the session's seconds, when it last moved or began to wait."""
+        self._waiting_since: float | None = None
+        """When the wait for the next event began, on the machine's clock."""
         self._index()
 
     def _index(self) -> None:
@@ -66,7 +69,9 @@ class Replay:
     @property
     def seconds(self) -> float:
         """Where the replay is."""
-        return self._clock
+        if self._waiting_since is None:
+            return self._clock
+        return min(self._clock + (monotonic() - self._waiting_since) * self.speed, self._times[self._next])
 
     @property
     def length(self) -> float:
@@ -92,24 +97,26 @@ class Replay:
     # ── moving ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def play(self) -> None:
+        self._hold()
         self.playing = True
-        self._woken.set()
 
     def pause(self) -> None:
+        self._hold()
         self.playing = False
-        self._woken.set()
 
     def set_speed(self, speed: float) -> None:
+        self._hold()
         self.speed = speed
-        self._woken.set()
 
     def seek(self, seconds: float) -> None:
         """Go to that moment; listeners are not told of the events between: the state is simply another one."""
+        self._hold()
         self._clock = min(max(seconds, 0.0), self.length)
         self._go_to(bisect_right(self._times, self._clock))
 
     def seek_idea(self, number: int) -> None:
         """Go to where that idea was added; past the last one is the last one."""
+        self._hold()
         if self.idea_places:
             place = self.idea_places[min(max(number, 1), len(self.idea_places)) - 1]
             self._clock = self._times[place - 1]
@@ -117,9 +124,16 @@ class Replay:
 
     def step(self) -> None:
         """One recorded event on (a stretch of text counts as one)."""
+        self._hold()
         if not self.at_end:
             self._clock = self._times[self._next]
             self._advance()
+
+    def _hold(self) -> None:
+        """End the wait for the next event, if there is one, with the time that has passed."""
+        self._clock = self.seconds
+        self._waiting_since = None
+        self._woken.set()
 
     def _go_to(self, place: int) -> None:
         nearest = min(place // CHECKPOINT, len(self._checkpoints) - 1)
@@ -127,7 +141,6 @@ class Replay:
         for event in self._events[nearest * CHECKPOINT : place]:
             apply(self._state, event)
         self._next = place
-        self._woken.set()
 
     def _advance(self) -> None:
         event = self._events[self._next]
@@ -137,7 +150,6 @@ class Replay:
 
     async def run(self) -> None:
         """Play for ever, at the speed that is set; cancel to end. Pauses at the end of the recording."""
-        loop = asyncio.get_running_loop()
         while True:
             self._woken.clear()
             if self.at_end:
@@ -146,14 +158,14 @@ class Replay:
                 await self._woken.wait()
                 continue
             wait = (self._times[self._next] - self._clock) / self.speed
-            began = loop.time()
             if wait > 0:
+                self._waiting_since = monotonic()
                 await self._wait(wait)
-            if not self._woken.is_set():
-                self._clock = self._times[self._next]
-                self._advance()
-            else:
-                self._clock = min(self._clock + (loop.time() - began) * self.speed, self._times[self._next])
+                if self._woken.is_set():
+                    continue
+                self._waiting_since = None
+            self._clock = self._times[self._next]
+            self._advance()
             if wait <= 0:
                 await asyncio.sleep(0)
 
@@ -167,17 +179,19 @@ class Replay:
 
 def _with_deltas(recorded: Sequence[ev.Event]) -> list[ev.Event]:
     """The recorded events in order, and among them the text arriving as the traces of finished proposals tell."""
-    placed = [(event.t, float(place), event) for place, event in enumerate(recorded)]
+    # In the order of the record, whatever its times say: events of other versions may have none.
+    times = list(accumulate((event.t for event in recorded), max))
+    placed = [(t, float(place), event) for place, (t, event) in enumerate(zip(times, recorded, strict=True))]
     started: dict[tuple[str, int, str], float] = {}
     for place, event in enumerate(recorded):
         if isinstance(event, ev.ProposalStarted):
-            started[event.question, event.step, event.member] = event.t
+            started[event.question, event.step, event.member] = times[place]
         elif isinstance(event, ev.ProposalFinished):
-            since = started.get((event.question, event.step, event.member), event.t)
+            since = started.get((event.question, event.step, event.member), times[place])
             # Half a place before the end that it leads to, for those that share its moment.
-            placed += [(min(since + ms / 1000, event.t), place - 0.5, delta) for ms, delta in _deltas(event)]
+            placed += [(min(since + ms / 1000, times[place]), place - 0.5, delta) for ms, delta in _deltas(event)]
     placed.sort(key=lambda entry: entry[:2])
-    return [replace(event, t=t) for t, _, event in placed]
+    return [event if event.t == t else replace(event, t=t) for t, _, event in placed]
 
 
 def _deltas(finished: ev.ProposalFinished) -> Iterator[tuple[int, ev.ProposalDelta]]:

@@ -1,23 +1,37 @@
-"""Teams that need no set-up."""
+"""The teams that need no set-up: members on the built-in weights, chosen by `tests/benchmarks/prompt_styles.py`."""
 
 from core.errors import UsageError
 from core.models import Member, ModelSpec, TeamSpec
 from core.text import clean_line
 
+
+def _built_in(temperature: float) -> ModelSpec:
+    return ModelSpec(name="SmolLM2-135M-Instruct", temperature=temperature, top_p=0.95, repeat_penalty=1.07)
+
+
+CAREFUL = Member(name="careful", model=_built_in(0.55), style="list")
+
+BOLD = Member(
+    name="bold",
+    model=_built_in(0.8),
+    style="list",
+    persona="an inventor who looks for the boldest idea that physics still allows",
+)
+
+ANALOGIST = Member(name="analogist", model=_built_in(0.6), style="concept")
+
 EMBEDDED_TEAM = TeamSpec(
     name="embedded",
     strategy="sample",
-    about="SmolLM2-135M on this machine",
-    members=(
-        Member(name="careful", model=ModelSpec(name="SmolLM2-135M", temperature=0.7)),
-        Member(name="bold", model=ModelSpec(name="SmolLM2-135M", temperature=1.0)),
-    ),
+    members=(CAREFUL, BOLD, ANALOGIST),
+    about="Three ways to ask one small model that runs on this machine: no key, no network.",
 )
+
 EMBEDDED_SOLO = TeamSpec(
     name="embedded-solo",
     strategy="solo",
-    about="SmolLM2-135M on this machine",
-    members=(Member(name="careful", model=ModelSpec(name="SmolLM2-135M", temperature=0.7)),),
+    members=(ANALOGIST,),
+    about="One small model that runs on this machine: no key, no network.",
 )
 
 

@@ -15,20 +15,29 @@ CLOSE: list[BindingType] = [
 ]
 
 
-class Fault(ModalScreen[None]):
-    """What went wrong and what to do."""
+class Message(ModalScreen[None]):
+    """Something to read."""
 
     BINDINGS: ClassVar[list[BindingType]] = CLOSE
 
-    def __init__(self, error: JagstormError) -> None:
+    def __init__(self, title: str, text: str) -> None:
         super().__init__()
-        self._error = error
+        self._title = title
+        self._text = text
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog fault"):
-            yield Static(self._error.title, markup=False, classes="dialog-title")
-            yield Static(self._error.message, markup=False)
+        with Vertical(classes="dialog"):
+            yield Static(self._title, markup=False, classes="dialog-title")
+            with VerticalScroll(classes="message"):
+                yield Static(self._text, markup=False)
             yield Static("Esc close", markup=False, classes="hint")
+
+
+class Fault(Message):
+    """What went wrong and what to do."""
+
+    def __init__(self, error: JagstormError) -> None:
+        super().__init__(error.title, error.message)
 
 
 class Keys(ModalScreen[None]):
@@ -52,14 +61,16 @@ class Keys(ModalScreen[None]):
 
 
 def _key_lines(bindings: dict[str, ActiveBinding]) -> list[str]:
+    """One line an action; those of this screen, which explain themselves, before the toolkit's own."""
     keys: dict[tuple[str, str], list[str]] = {}
     for _, binding, enabled, tooltip in bindings.values():
         if enabled and binding.description and not binding.system:
             said = (binding.description, tooltip or binding.tooltip)
             keys.setdefault(said, []).append(_key_name(binding))
+    ours_first = sorted(keys.items(), key=lambda entry: not entry[0][1])
     return [
         f"{' '.join(names):<14} {description}{f': {tooltip}' if tooltip else ''}"
-        for (description, tooltip), names in keys.items()
+        for (description, tooltip), names in ours_first
     ]
 
 

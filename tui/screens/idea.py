@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from core.feed import Feed
-from core.prompts import idea_prompt
+from core.prompts import VERSION, idea_prompt
 from core.state import Chain, Idea
 from tui.words import score_words
 
@@ -87,6 +87,8 @@ class IdeaScreen(ModalScreen[None]):
     def _prompt(self, idea: Idea) -> str:
         """The prompt that made the idea, built again from what the log says of it."""
         assert idea.prompt is not None
+        if idea.prompt.prompt_version != VERSION:
+            return f"It was of version {idea.prompt.prompt_version}, and its words have changed since (now {VERSION})."
         shown = [other.text for other in self._chain.ideas if other.number in set(idea.prompt.shown)]
         prompt = idea_prompt(
             self._chain.text,

@@ -25,7 +25,7 @@ from core.state import Chain, Idea
 from core.text import clean_line
 from tui.charts.novelty import Color as ChartColor
 from tui.charts.novelty import Colors, draw_novelty
-from tui.screens.dialogs import Ask
+from tui.screens.dialogs import Ask, Message
 from tui.screens.idea import IdeaScreen
 from tui.widgets.chain import ChainList
 from tui.widgets.line import Line
@@ -47,6 +47,7 @@ class FeedScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "Search", key_display="/", tooltip="Show only ideas that hold some words"),
         Binding("v", "chart", "Chart", tooltip="Where the screen is narrow: the chain or the chart"),
+        Binding("i", "question", "Question", show=False, tooltip="The question in full"),
         Binding("n", "names", "Names", show=False, tooltip="Show members by name instead of by letter"),
         Binding("escape", "leave_search", "End search", show=False, tooltip="Show all ideas again"),
     ]
@@ -64,12 +65,13 @@ class FeedScreen(Screen[None]):
         yield Line(id="question")
         with Horizontal(id="body"):
             with Vertical(id="left"):
-                yield ChainList(self._shown_names, id="chain")
+                yield Line("     # idea", "who  novelty    coh  ", id="chain-head")
+                yield ChainList(self._letters, id="chain")
                 yield Input(placeholder="words to look for; Esc shows all", id="search")
                 yield Line(id="writing")
                 yield Tail(id="tail")
             with Vertical(id="right"):
-                yield Static("Novelty along the chain", markup=False, id="chart-title")
+                yield Static("Novelty  • passed  × failed  ─ least", markup=False, id="chart-title")
                 yield Plot(id="chart")
                 yield Static(markup=False, id="detail")
         yield Line(id="status")
@@ -84,13 +86,14 @@ class FeedScreen(Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < CHART_WIDTH, "narrow")
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what can be done now is offered."""
+        return self.has_class("narrow") if action == "chart" else True
 
     def on_unmount(self) -> None:
         self._unsubscribe()
-
-    @property
-    def _shown_names(self) -> dict[str, str]:
-        return self._letters
 
     # ── painting ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -132,14 +135,25 @@ class FeedScreen(Screen[None]):
         title = self.query_one("#writing", Line)
         tail = self.query_one(Tail)
         if writing is None:
-            title.show(why_ended(chain, self.feed.state) if chain.ended else "")
-            tail.show(chain.ended.message if chain.ended else "")
+            title.show(self._standing(chain))
+            tail.show(self._why_standing(chain))
             return
         prompt = chain.prompts[writing.member]
         start = f" from “{prompt.concept}”" if prompt.concept else ""
         trimmed = f" · sees {len(prompt.shown)} ideas" if chain.trimmed and chain.trimmed.step == chain.step else ""
         title.show(f"{chain.responses + 1} ── {self.name_of(writing.member)} is writing{start}{trimmed}")
         tail.show(writing.text or writing.thoughts)
+
+    def _standing(self, chain: Chain) -> str:
+        """Why nobody is writing, in one line."""
+        if chain.ended:
+            return why_ended(chain, self.feed.state)
+        return "paused" if self.feed.state.paused else ""
+
+    def _why_standing(self, chain: Chain) -> str:
+        """The same at length, where there is more to say."""
+        paused = self.feed.state.paused
+        return chain.ended.message if chain.ended else paused.why if paused else ""
 
     def _paint_chart(self, chain: Chain) -> None:
         ideas = chain.ideas
@@ -187,6 +201,13 @@ class FeedScreen(Screen[None]):
 
     def action_chart(self) -> None:
         self.toggle_class("show-chart")
+        if not self.has_class("show-chart"):
+            self.query_one(ChainList).focus()
+
+    def action_question(self) -> None:
+        chain = self.feed.state.chain
+        leaf = chain.domain + (f" / {chain.subdomain}" if chain.subdomain else "") if chain else ""
+        self.app.push_screen(Message(leaf or "Question", self.feed.plan.questions[0].text))
 
     def action_names(self) -> None:
         self._named = not self._named
@@ -232,11 +253,17 @@ class LiveScreen(FeedScreen):
         self._run: asyncio.Task[ev.SessionEnded] | None = None
         self._tick: Timer | None = None
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def on_mount(self) -> None:  # Textual calls the base class's as well
         self._run = asyncio.create_task(self._session.run())
         self._run.add_done_callback(self._on_run_ended)
         self._tick = self.set_interval(1, self.touch)
+
+    def _on_event(self, event: ev.Event) -> None:
+        super()._on_event(event)
+        if isinstance(event, ev.Notice):
+            self.app.say(event.text, severity="warning")  # type: ignore[attr-defined]
+        elif isinstance(event, ev.Paused | ev.Resumed):
+            self.refresh_bindings()
 
     # ── the session's end ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -275,7 +302,10 @@ class LiveScreen(FeedScreen):
     # ── what is going on ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def seconds(self) -> float:
-        return self._session.elapsed()
+        """By the clock while something goes on; as of the last event while nothing does, so that nothing is painted."""
+        state = self.feed.state
+        held = state.paused is not None and state.chain is not None and not state.chain.writing
+        return state.t if held else self._session.elapsed()
 
     def activity(self) -> str:
         state = self.feed.state
@@ -283,10 +313,9 @@ class LiveScreen(FeedScreen):
         if state.ended:
             return "stopped · r resume · p replay · q back" if self._resumable else "finished · p replay · q back"
         if state.paused:
-            why = f": {state.paused.why}" if state.paused.why else ""
             after = " after this idea" if chain and chain.writing else ""
-            more = " · w save elsewhere" if state.paused.by == "storage" else ""
-            return f"paused{after}{why} · Space go on{more}"
+            retry = " · Space try again · w save elsewhere" if state.paused.by == "storage" else " · Space go on"
+            return f"paused{after}{retry}"
         if chain is None:
             return "loading the model"
         if chain.pending:
@@ -301,7 +330,6 @@ class LiveScreen(FeedScreen):
         return chain is None or chain.ended is None or chain.ended.reason in ("person", "error")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what can be done now is offered."""
         ended = self.feed.state.ended is not None
         if action in ("pause", "add"):
             return not ended
@@ -311,7 +339,7 @@ class LiveScreen(FeedScreen):
             return ended and self._resumable
         if action == "save":
             return self.feed.state.paused is not None and self.feed.state.paused.by == "storage"
-        return True
+        return super().check_action(action, parameters)
 
     # ── what a person does ────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -26,10 +26,8 @@ class ReplayScreen(FeedScreen):
         Binding("left", "seek(-5)", "Back", key_display="←", tooltip="Five seconds back"),
         Binding("right", "seek(5)", "On", key_display="→", tooltip="Five seconds on"),
         Binding("g", "idea", "Go to idea", tooltip="Go to where an idea was added"),
-        *[
-            Binding(str(tenth), f"tenth({tenth})", f"To {tenth}0 %", show=False, tooltip="Jump along the recording")
-            for tenth in range(10)
-        ],
+        Binding("0", "tenth(0)", "Jump", show=False, key_display="0–9", tooltip="Along the recording, in tenths"),
+        *[Binding(str(tenth), f"tenth({tenth})", show=False) for tenth in range(1, 10)],
         Binding("q", "back", "Back", tooltip="Leave the replay"),
     ]
 
@@ -44,13 +42,11 @@ class ReplayScreen(FeedScreen):
                 yield TimeBar(self._replay.marks(), self._replay.length, id="timebar")
             yield widget
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def on_mount(self) -> None:  # Textual calls the base class's as well
         self._playing = asyncio.create_task(self._replay.run())
         self._replay.play()
 
     def on_unmount(self) -> None:
-        super().on_unmount()
         if self._playing:
             self._playing.cancel()
 

@@ -3,16 +3,17 @@
 from pathlib import Path
 from typing import ClassVar
 
+from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import DataTable, Footer
 
 from core.store import library
 from core.text import clean_line
 from tui.widgets.line import Line
+from tui.words import END_WORDS
 
 
 class SessionsScreen(Screen[None]):
@@ -35,9 +36,8 @@ class SessionsScreen(Screen[None]):
     def on_mount(self) -> None:
         table = self.query_one(DataTable)
         table.add_column("When", width=16)
-        table.add_column("Ideas", width=8)
-        table.add_column("State", width=12)
-        table.add_column("Ended by", width=18)
+        table.add_column("Pass", width=7)
+        table.add_column("How it stands", width=20)
         table.add_column("Question")
         table.loading = False
         self._read()
@@ -54,8 +54,9 @@ class SessionsScreen(Screen[None]):
         for row in rows:
             self._rows[row.folder] = row
             said = row.problem if row.status == "damaged" else row.question
-            cells = (row.created[:16].replace("T", " "), f"{row.valid}/{row.ideas}", row.status, row.reason, said)
-            table.add_row(*(Content(clean_line(cell, 300)) for cell in cells), key=row.folder)
+            stands = row.status + (f", {END_WORDS.get(row.reason, row.reason)}" if row.reason else "")
+            cells = (row.created[:16].replace("T", " "), f"{row.valid}/{row.ideas}", stands, said)
+            table.add_row(*(Text(clean_line(cell, 300)) for cell in cells), key=row.folder)
         if not rows:
             self.query_one(Line).show("Sessions: none yet", str(self.app.sessions))  # type: ignore[attr-defined]
 

@@ -1,15 +1,16 @@
 """From nothing to Enter: which question, which team, which rules."""
 
+import random
 from collections import Counter
 from pathlib import Path
 from typing import ClassVar
 
-from msgspec.structs import replace
 from rich.text import Text
 from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Input, OptionList, Static, Tree
 from textual.widgets.option_list import Option
@@ -23,6 +24,7 @@ from core.store import library
 from core.teams.presets import presets
 from core.text import clean_line
 from tui.screens.dialogs import Ask
+from tui.screens.rules import RulesScreen
 from tui.widgets.line import Line
 from tui.words import rules_words
 
@@ -31,9 +33,15 @@ class QuestionTree(Tree[Question]):
     """Domains, and under them their questions."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "Start", tooltip="Open a domain; on a question, begin to brainstorm"),
         Binding("right", "open", "Open", show=False, tooltip="Open a domain"),
         Binding("left", "close", "Close", show=False, tooltip="Close a domain"),
     ]
+
+    class Chosen(Message):
+        def __init__(self, question: Question) -> None:
+            super().__init__()
+            self.question = question
 
     def __init__(self) -> None:
         super().__init__("Questions", id="questions")
@@ -47,18 +55,35 @@ class QuestionTree(Tree[Question]):
         by_leaf: dict[str, list[Question]] = {leaf: [] for leaf in leaves}
         for question in questions:
             by_leaf[question.leaf].append(question)
-        first = True
         for leaf, found in by_leaf.items():
             if found:
-                node = self.root.add(Text(f"{leaf}  {len(found)}"), expand=expanded or first)
-                first = False
+                node = self.root.add(Text(f"{leaf}  {len(found)}"), expand=expanded)
                 for question in found:
                     node.add_leaf(Text(clean_line(question.text, 300)), data=question)
-        self._put_cursor_on_first_question()
+        if self.root.children:
+            first = self.root.children[0]
+            self.call_after_refresh(self.move_cursor, first.children[0] if expanded else first)
 
-    def _put_cursor_on_first_question(self) -> None:
-        if self.root.children and self.root.children[0].children:
-            self.call_after_refresh(self.move_cursor, self.root.children[0].children[0])
+    def go_to(self, question: Question) -> None:
+        """Open the question's domain and put the cursor on it."""
+        for leaf in self.root.children:
+            for node in leaf.children:
+                if node.data == question:
+                    leaf.expand()
+                    self.call_after_refresh(self.move_cursor, node, animate=False)
+                    self.focus()
+
+    def action_choose(self) -> None:
+        node = self.cursor_node
+        if node and node.data:
+            self.post_message(self.Chosen(node.data))
+        elif node:
+            node.toggle()
+
+    def on_click(self, event: events.Click) -> None:
+        """One click shows a question, two begin."""
+        if event.chain == 2 and self.cursor_node and self.cursor_node.data:
+            self.action_choose()
 
     def action_open(self) -> None:
         if node := self.cursor_node:
@@ -75,12 +100,11 @@ class QuestionTree(Tree[Question]):
 class SetupScreen(Screen[None]):
     CSS_PATH = "../styles/setup.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "start", "Start", tooltip="Begin to brainstorm on the question", priority=False),
         Binding("slash", "search", "Search", key_display="/", tooltip="Find questions by words"),
-        Binding("n", "own", "Own question", tooltip="Type a question of your own"),
+        Binding("n", "own", "Own", tooltip="Type a question of your own"),
         Binding("t", "team", "Team", tooltip="Choose the team"),
-        Binding("r", "rules", "Patience", tooltip="How many failing ideas in a row end the chain"),
-        Binding("c", "cap", "Cap", tooltip="After how many ideas to stop"),
+        Binding("r", "rules", "Rules", tooltip="When an idea fails, and when the chain ends"),
+        Binding("s", "surprise", "Surprise", tooltip="Any question of the bank"),
         Binding("escape", "leave_search", "End search", show=False, tooltip="Back to the questions"),
         Binding("q", "app.quit", "Quit", tooltip="Leave Jagstorm"),
     ]
@@ -152,7 +176,10 @@ class SetupScreen(Screen[None]):
         question = self._question
         preview = self.query_one("#preview", Static)
         if question is None:
-            preview.update("Open a domain with → or Enter, and choose a question.")
+            preview.update(
+                "Open a domain with Enter and choose a question; or type your own (n), find one by words (/), "
+                "or be surprised (s). Enter on a question starts the brainstorm."
+            )
             return
         earlier = self._earlier[question.text]
         plural = "s" if earlier != 1 else ""
@@ -160,10 +187,7 @@ class SetupScreen(Screen[None]):
         preview.update(f"{question.text}\n\n{question.leaf}{history}")
 
     def _show_team(self) -> None:
-        team = self._team
-        lines = [team.about, f"Strategy: {team.strategy}", ""]
-        lines += [f"{m.name}: {m.model.name}, temperature {m.model.temperature:g}, {m.style}" for m in team.members]
-        self.query_one("#team", Static).update("\n".join(lines))
+        self.query_one("#team", Static).update("\n".join(team_lines(self._team)))
 
     def _show_rules(self) -> None:
         self.query_one("#rules", Static).update(f"{rules_words(self._rules)}\nseeds: off")
@@ -174,9 +198,8 @@ class SetupScreen(Screen[None]):
         self._question = event.node.data
         self._show_preview()
 
-    def on_tree_node_selected(self, event: Tree.NodeSelected[Question]) -> None:
-        if event.node.data:
-            self._start(event.node.data)
+    def on_question_tree_chosen(self, event: QuestionTree.Chosen) -> None:
+        self._start(event.question)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         if event.option.id:
@@ -194,10 +217,6 @@ class SetupScreen(Screen[None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.query_one(QuestionTree).focus()
-
-    def action_start(self) -> None:
-        if self._question:
-            self._start(self._question)
 
     def action_search(self) -> None:
         self.query_one("#search", Input).focus()
@@ -224,24 +243,27 @@ class SetupScreen(Screen[None]):
         self.app.push_screen(Ask("Your own question", hint=hint), begin)
 
     def action_rules(self) -> None:
-        def change(value: str | None) -> None:
-            if value and int(value) >= 1:
-                self._rules = replace(self._rules, patience=int(value))
+        def change(rules: Rules | None) -> None:
+            if rules:
+                self._rules = rules
                 self._show_rules()
 
-        self.app.push_screen(
-            Ask("How many failing ideas in a row end the chain?", str(self._rules.patience), number=True), change
-        )
+        self.app.push_screen(RulesScreen(self._rules), change)
 
-    def action_cap(self) -> None:
-        def change(value: str | None) -> None:
-            self._rules = replace(self._rules, max_ideas=int(value) if value and int(value) >= 1 else None)
-            self._show_rules()
-
-        self.app.push_screen(
-            Ask("Stop after how many ideas? (empty: no cap)", str(self._rules.max_ideas or ""), number=True), change
-        )
+    def action_surprise(self) -> None:
+        if self._bank.questions:
+            self.query_one(QuestionTree).go_to(random.choice(self._bank.questions))  # noqa: S311
 
     def _start(self, question: Question) -> None:
         plan = library.new_plan((question,), self._team, self._rules)
         self.app.start_session(plan)  # type: ignore[attr-defined]
+
+
+def team_lines(team: TeamSpec) -> list[str]:
+    """What a team is, and its members; a model that all of them share is named once."""
+    models = dict.fromkeys(member.model.name for member in team.members)
+    lines = [team.about, "", f"{team.strategy}, {', '.join(models)}"]
+    for member in team.members:
+        model = "" if len(models) == 1 else f"{member.model.name} "
+        lines.append(f"  {member.name}: {model}{member.style}, temperature {member.model.temperature:g}")
+    return lines

@@ -136,11 +136,12 @@ class ChainList(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         row = self._first_visible + y
-        width = self.size.width
+        width = self.scrollable_content_region.width
         if row >= len(self._rows):
             return Strip.blank(width, self.rich_style)
-        strip = Strip(self._segments(self._rows[row], width), width)
         on_cursor = row == self.cursor and self.has_focus
+        pointer = Segment("›" if on_cursor else " ", Style())
+        strip = Strip([pointer, *self._segments(self._rows[row], width - 1)], width)
         return strip.apply_style(self.get_component_rich_style("chain--cursor") if on_cursor else self.rich_style)
 
     def _segments(self, idea: Idea, width: int) -> list[Segment]:
@@ -151,7 +152,7 @@ class ChainList(ScrollView, can_focus=True):
         tail = self._scores(idea)
         author = max(3, min(10, max(map(len, self._letters.values()), default=3)))
         room = width - 6 - author - 2 - sum(len(segment.text) for segment in tail)
-        why = cut(f"  {failed_words(idea.score)}", room // 2) if idea.failed and idea.score else ""
+        why = cut(f"  {failed_words(idea.score).partition(':')[0]}", room // 2) if idea.failed and idea.score else ""
         text = fill(clean_line(idea.text, 2 * max(width, 1)), room - len(why))
         mark = "×" if idea.failed else "?" if idea.score and idea.score.verdict == "unscored" else " "
         return [

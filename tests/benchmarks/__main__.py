@@ -1,0 +1,24 @@
+"""Prints the figures that the project holds itself to: all of them, or of the subjects named on the command line."""
+
+import importlib
+import os
+import sys
+from tempfile import TemporaryDirectory
+
+SUBJECTS = ("start", "novelty", "big_session", "wire", "keys")
+
+
+def main() -> None:
+    subjects = sys.argv[1:] or SUBJECTS
+    if unknown := set(subjects) - set(SUBJECTS):
+        sys.exit(f"No benchmark {', '.join(unknown)}; there are: {', '.join(SUBJECTS)}")
+    with TemporaryDirectory() as compiled:
+        # A warm start has compiled modules, also where an environment forbids to write them beside the sources.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = compiled
+        for subject in subjects:
+            importlib.import_module(f"tests.benchmarks.{subject}").main()
+
+
+if __name__ == "__main__":
+    main()
