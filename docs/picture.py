@@ -12,8 +12,8 @@ from core.store.replay import Replay
 from tui.app import JagstormApp
 from tui.screens.replay import ReplayScreen
 
-SIZE = (118, 30)
-IDEA = 15
+SIZE = (118, 36)
+IDEA = 18
 """Where in the session: just after this idea came, while the next is being written."""
 
 

@@ -83,6 +83,9 @@ class JagstormApp(App[int]):
 
     # ── screens ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return themes.DEFAULTS
+
     async def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

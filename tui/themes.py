@@ -17,6 +17,7 @@ DARK = Theme(
     warning="#d7af5f",
     error="#d75f5f",
     dark=True,
+    variables={"muted": "#8a8a8a"},
 )
 
 LIGHT = Theme(
@@ -32,8 +33,12 @@ LIGHT = Theme(
     warning="#875f00",
     error="#af0000",
     dark=False,
+    variables={"muted": "#6c6c6c"},
 )
 # All of these are among the 256 colours of xterm: SSH drops COLORTERM, and most terminals behind it have no more.
+
+DEFAULTS = {"muted": "ansi_bright_black"}
+"""For themes not ours: what is past, or matters less. (Textual's own `$text-muted` works on whole widgets only.)"""
 
 OTHER = {
     "jagstorm-dark": "jagstorm-light",

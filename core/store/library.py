@@ -157,7 +157,11 @@ def summary(session: StoredSession) -> Summary:
 def status(folder: Path, state: State) -> Status:
     if is_locked(folder):
         return "running"
-    return "finished" if state.ended and state.ended.how == "finished" else "interrupted"
+    if state.ended and state.ended.how == "finished":
+        return "finished"
+    # Killed after the last chain had ended, but before the session had.
+    ends = [chain.ended for chain in state.chains.values()]
+    return "finished" if ends and all(end and end.reason not in ("person", "error") for end in ends) else "interrupted"
 
 
 def find(sessions: Path, reference: str) -> Path:

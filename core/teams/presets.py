@@ -9,16 +9,10 @@ def _built_in(temperature: float) -> ModelSpec:
     return ModelSpec(name="SmolLM2-135M-Instruct", temperature=temperature, top_p=0.95, repeat_penalty=1.07)
 
 
-CAREFUL = Member(name="careful", model=_built_in(0.55), style="list")
-
-BOLD = Member(
-    name="bold",
-    model=_built_in(0.8),
-    style="list",
-    persona="an inventor who looks for the boldest idea that physics still allows",
-)
-
-ANALOGIST = Member(name="analogist", model=_built_in(0.6), style="concept")
+# Personas are for larger models: on this one they only led away from the question.
+CAREFUL = Member(name="careful", model=_built_in(0.65), style="list")
+BOLD = Member(name="bold", model=_built_in(0.9), style="list")
+ANALOGIST = Member(name="analogist", model=_built_in(0.65), style="concept")
 
 EMBEDDED_TEAM = TeamSpec(
     name="embedded",
@@ -30,7 +24,7 @@ EMBEDDED_TEAM = TeamSpec(
 EMBEDDED_SOLO = TeamSpec(
     name="embedded-solo",
     strategy="solo",
-    members=(ANALOGIST,),
+    members=(BOLD,),
     about="One small model that runs on this machine: no key, no network.",
 )
 

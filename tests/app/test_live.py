@@ -249,5 +249,5 @@ async def test_every_key_of_the_live_screen_is_in_the_help(sessions: Path) -> No
         await pilot.press("question_mark")
         await until_shown(pilot, "Add an idea of your own")
         shown = text_of(app)
-        for wanted in ("Pause", "Stop", "Open", "Search", "Copy", "The question in full"):
+        for wanted in ("Pause", "Stop", "Open", "Find", "Copy", "The question in full"):
             assert wanted in shown

@@ -3,7 +3,7 @@
 import asyncio
 import random
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import monotonic, perf_counter
 
@@ -35,7 +35,9 @@ def main() -> None:
         replay = Replay(stored.plan, stored.record.events)
         show("make a replay of it", ms(perf_counter() - began), "ms")
         asyncio.run(seek(replay))
-        open_in_app(folder)
+        list(open_in_app(folder))  # warm
+        for row in open_in_app(folder):
+            show(*row)
         asyncio.run(append(fold(stored.record.events).chains["cloud"].ideas))
 
 
@@ -46,28 +48,39 @@ async def seek(replay: Replay) -> None:
     show("seek to an idea, worst of 60", ms(max(times)), "ms", 100)
 
 
-def open_in_app(folder: Path) -> None:
+Row = tuple[str, float, str, float | None]
+
+
+def open_in_app(folder: Path) -> Iterator[Row]:
     """From the list of sessions, as a person would; and, to compare, from the shell."""
     env = surroundings(folder.parent, JAGSTORM_SCRIPT="varied:0.5")
     with in_the_list(env) as terminal:
         began = monotonic()
         terminal.send("\r")
         terminal.wait_for("playing")
-        show("replay it: from Enter to the painted screen", ms(monotonic() - began), "ms", 1000)
+        yield "replay it: from Enter to the painted screen", ms(monotonic() - began), "ms", 1000
+        terminal.send(" ")
+        terminal.wait_for("held")
+        terminal.settle()
         began = monotonic()
         terminal.send("9")
         terminal.wait_until(lambda: ideas_shown(terminal) > IDEAS * 0.85, "the ninth tenth")
-        show("from a key to another place in the replay, painted", ms(monotonic() - began), "ms", 100)
-        report_memory(terminal.child)
+        yield "from a key to another place in the replay, painted", ms(monotonic() - began), "ms", 100
+        yield from memory(terminal.child)
     with in_the_list(env) as terminal:
         began = monotonic()
         terminal.send("r")
         terminal.wait_until(lambda: ideas_shown(terminal) >= IDEAS, "the chain")
-        show("go on with it: from a key to the painted chain", ms(monotonic() - began), "ms", 1000)
-        report_memory(terminal.child)
+        yield "go on with it: from a key to the painted chain", ms(monotonic() - began), "ms", 1000
+        yield from memory(terminal.child)
     with Terminal([*SCRIPTED, "replay", "big"], 100, 30, env=env) as terminal:
         terminal.wait_for("playing")
-        show("jagstorm replay, from the shell to the painted screen", ms(monotonic() - terminal.began), "ms")
+        yield "jagstorm replay, from the shell to the painted screen", ms(monotonic() - terminal.began), "ms", None
+
+
+def memory(pid: int) -> Iterator[Row]:
+    if Path(f"/proc/{pid}/smaps_rollup").exists():
+        yield "resident memory then", megabytes(pid)[0], "MB", 250
 
 
 def in_the_list(env: Mapping[str, str | None]) -> Terminal:
@@ -78,11 +91,6 @@ def in_the_list(env: Mapping[str, str | None]) -> Terminal:
     terminal.wait_for(QUESTION.text)
     terminal.settle()
     return terminal
-
-
-def report_memory(pid: int) -> None:
-    if Path(f"/proc/{pid}/smaps_rollup").exists():
-        show("resident memory then", megabytes(pid)[0], "MB", 250)
 
 
 class ListApp(App[None]):

@@ -44,5 +44,6 @@ class FiveStreams(Session):
 
 
 if __name__ == "__main__":
-    core.opening.Session = FiveStreams  # type: ignore[misc]
+    opening: Any = core.opening
+    opening.Session = FiveStreams
     scripted_app.main()

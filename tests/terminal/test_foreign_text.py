@@ -31,8 +31,8 @@ def test_a_question_of_escapes_and_markup_is_shown_literally_all_the_way(session
         terminal.wait_until(lambda: ideas_shown(terminal) > 0, "an idea")
         assert MARKUP in terminal.lines[0]
         terminal.send("?")
-        terminal.wait_for("The idea before")
-        terminal.send("\x1b\x03\x03")
+        terminal.wait_for("Esc close")
+        terminal.send("\x03\x03")
         assert terminal.wait_exit() == 0
         assert_never_acted(terminal)
 

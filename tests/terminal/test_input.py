@@ -8,8 +8,8 @@ import pytest
 from tests.terminal.screen import JAGSTORM, SCRIPTED, Terminal
 from tests.terminal.walks import AT_SETUP, begin, surroundings, wait_ideas
 
-KEYS_SHOWN = "Page Up"
-"""On the list of keys."""
+DIALOG = "our own question"
+"""What `n` opens at setup."""
 
 COLOUR = re.compile(rb"\x1b\[[0-9;]*[34]8;[25];")
 """A colour beyond the first sixteen."""
@@ -28,8 +28,8 @@ def test_odd_bytes_leave_the_app_alive(sessions: Path, odd: bytes) -> None:
         # What came before may have been the start of an escape sequence: a first key ends it.
         terminal.send("x")
         terminal.settle()
-        terminal.send("?")
-        terminal.wait_for(KEYS_SHOWN)
+        terminal.send("n")
+        terminal.wait_for(DIALOG)
         terminal.send("\x11")
         assert terminal.wait_exit() == 0
 
@@ -59,14 +59,14 @@ def test_a_window_made_small_while_ideas_are_written_loses_nothing(sessions: Pat
         wait_ideas(terminal, 3)
 
 
-@pytest.mark.parametrize("term", ["xterm", "xterm-16color", "screen", "linux", "vt100", "dumb"])
+@pytest.mark.parametrize("term", ["xterm", "screen", "linux", "dumb"])
 def test_any_kind_of_terminal_will_do(sessions: Path, term: str) -> None:
     with Terminal([JAGSTORM], env=surroundings(sessions, TERM=term, COLORTERM=None)) as terminal:
         terminal.wait_for(AT_SETUP)
-        terminal.send("?")
-        terminal.wait_for(KEYS_SHOWN)
+        terminal.send("n")
+        terminal.wait_for(DIALOG)
         terminal.send("\x1b")
-        terminal.wait_gone(KEYS_SHOWN)
+        terminal.wait_gone(DIALOG)
         terminal.send("q")
         assert terminal.wait_exit() == 0
         assert not COLOUR.search(terminal.raw)

@@ -123,5 +123,5 @@ def test_the_app_does_not_outlive_the_command(sessions: Path) -> None:
 def test_ctrl_z_is_no_way_out_of_the_app(sessions: Path) -> None:
     with at_setup(sessions) as terminal:
         terminal.send("\x1a")
-        terminal.send("?")
-        terminal.wait_for("Ctrl+P")
+        terminal.send("n")
+        terminal.wait_for("our own question")

@@ -76,6 +76,7 @@ def _key_lines(bindings: dict[str, ActiveBinding]) -> list[str]:
 
 def _key_name(binding: Binding) -> str:
     names = {"question_mark": "?", "slash": "/", "left_square_bracket": "[", "right_square_bracket": "]"}
+    names |= {"left": "←", "right": "→", "up": "↑", "down": "↓", "enter": "Enter", "escape": "Esc", "space": "Space"}
     if binding.key_display:
         return binding.key_display
     return names.get(binding.key, binding.key.replace("ctrl+", "Ctrl+").replace("full_stop", "."))

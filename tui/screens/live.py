@@ -45,7 +45,7 @@ class FeedScreen(Screen[None]):
 
     CSS_PATH = "../styles/live.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "Search", key_display="/", tooltip="Show only ideas that hold some words"),
+        Binding("slash", "search", "Find", key_display="/", tooltip="Show only ideas that hold some words"),
         Binding("v", "chart", "Chart", tooltip="Where the screen is narrow: the chain or the chart"),
         Binding("i", "question", "Question", show=False, tooltip="The question in full"),
         Binding("n", "names", "Names", show=False, tooltip="Show members by name instead of by letter"),
@@ -57,7 +57,7 @@ class FeedScreen(Screen[None]):
         self.feed = feed
         self._letters = letters(tuple(member.name for member in feed.plan.team.members))
         self._named = False
-        self._dirty = False
+        self._detailed: Idea | None = None
         self._paint_timer: Timer | None = None
         self._unsubscribe = feed.subscribe(self._on_event)
 
@@ -118,7 +118,9 @@ class FeedScreen(Screen[None]):
             self.query_one("#status", Line).show(self.activity())
             return
         self.query_one("#question", Line).show(clean_line(chain.text), self.progress(chain))
-        self.query_one(ChainList).show(chain.ideas)
+        chain_list = self.query_one(ChainList)
+        chain_list.show(chain.ideas)
+        self._show_detail(chain_list.selected)
         self._paint_writing(chain)
         self._paint_chart(chain)
         self.query_one("#status", Line).show(self.activity(), self.counts())
@@ -196,8 +198,11 @@ class FeedScreen(Screen[None]):
     def on_chain_list_highlighted(self, event: ChainList.Highlighted) -> None:
         self._show_detail(event.idea)
 
-    def _show_detail(self, idea: Idea) -> None:
-        self.query_one("#detail", Static).update(f"{idea.number}  {idea.text}\n\n{score_words(idea)}")
+    def _show_detail(self, idea: Idea | None) -> None:
+        if idea is not self._detailed:
+            self._detailed = idea
+            said = f"{idea.number}  {idea.text}\n\n{score_words(idea)}" if idea else ""
+            self.query_one("#detail", Static).update(said)
 
     def action_chart(self) -> None:
         self.toggle_class("show-chart")

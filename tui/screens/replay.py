@@ -18,14 +18,18 @@ from tui.widgets.timebar import TimeBar
 class ReplayScreen(FeedScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "play", "Play", tooltip="Play or hold"),
-        Binding("left_square_bracket", "slower", "Slower", key_display="[", tooltip="Half the speed"),
+        Binding("left_square_bracket", "slower", "Slower", show=False, key_display="[", tooltip="Half the speed"),
         Binding(
-            "right_square_bracket", "faster", "Faster", key_display="]", tooltip="Twice the speed; at last, at once"
+            "right_square_bracket",
+            "faster",
+            "Speed",
+            key_display="[ ]",
+            tooltip="Twice the speed; at last, all at once",
         ),
-        Binding("full_stop", "step", "Step", key_display=".", tooltip="One event on"),
+        Binding("full_stop", "step", "Step", show=False, key_display=".", tooltip="One event on"),
         Binding("left", "seek(-5)", "Back", key_display="←", tooltip="Five seconds back"),
         Binding("right", "seek(5)", "On", key_display="→", tooltip="Five seconds on"),
-        Binding("g", "idea", "Go to idea", tooltip="Go to where an idea was added"),
+        Binding("g", "idea", "Go", tooltip="Go to where an idea was added"),
         Binding("0", "tenth(0)", "Jump", show=False, key_display="0–9", tooltip="Along the recording, in tenths"),
         *[Binding(str(tenth), f"tenth({tenth})", show=False) for tenth in range(1, 10)],
         Binding("q", "back", "Back", tooltip="Leave the replay"),

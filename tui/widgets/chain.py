@@ -121,16 +121,21 @@ class ChainList(ScrollView, can_focus=True):
         """After the number of rows changed: follow the newest, or stay where the person is."""
         last = max(len(self._rows) - 1, 0)
         self._set_cursor(last if self._follow else min(self.cursor, last))
+        # A list that has only just become longer than its window can't be scrolled before it is laid out again.
+        self.call_after_refresh(self._show_cursor)
 
     def _set_cursor(self, row: int) -> None:
         row = max(0, min(row, len(self._rows) - 1))
         old, self.cursor = self.cursor, row
         self._paint(old)
         self._paint(row)
-        if self.size.height:
-            self.scroll_to_region(Region(0, row, 1, 1), animate=False, immediate=True)
+        self._show_cursor()
         if self._rows:
             self.post_message(self.Highlighted(self._rows[row]))
+
+    def _show_cursor(self) -> None:
+        if self.size.height:
+            self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, immediate=True)
 
     # ── painting ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
