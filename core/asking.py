@@ -18,8 +18,8 @@ from core.teams.strategy import Proposal
 LONGEST_IDEA = 20_000
 """The longest idea, in characters."""
 
-SPARE_TOKENS = 32
-"""Room left free: texts joined take a few tokens more or less than each alone."""
+SPARE_TOKENS = 64
+"""Room left free: a chat template adds a few tokens to each message, and texts joined take more or less than alone."""
 
 PER_IDEA = 8
 """Tokens that an idea takes beside its text: its number, its line's end, or the turn around it."""

@@ -104,7 +104,7 @@ async def _run(opened: Callable[[Providers], Session], as_json: bool, quiet: boo
             return EXIT_STORE
     finally:
         await providers.close()
-    if not as_json:
+    if not as_json and (ended.how != "error" or session.state.output_tokens):
         _print_summary(session)
     return _exit_code(session, ended)
 

@@ -8,7 +8,7 @@ from time import monotonic
 
 from tests.benchmarks.figures import show, title
 from tests.terminal.screen import SCRIPTED, Terminal, cpu_seconds
-from tests.terminal.walks import begin, ideas_shown, surroundings, wait_ideas
+from tests.terminal.walks import begin, ideas_shown, pause, surroundings, wait_ideas
 
 PER_TOKEN = (sys.executable, "-m", "tests.benchmarks.bare_apps", "per-token")
 
@@ -27,9 +27,7 @@ def idle(sessions: Path) -> None:
     with Terminal(SCRIPTED, 100, 30, env=surroundings(sessions)) as terminal:
         begin(terminal)
         wait_ideas(terminal, 3)
-        terminal.send(" ")
-        terminal.wait_for("paused")
-        terminal.wait_gone("after this idea")
+        pause(terminal)
         watch(terminal, "paused")
         terminal.send("q")
         terminal.wait_for("stopped")

@@ -12,6 +12,7 @@ from tests.terminal.walks import (
     ideas_shown,
     is_closed_by_person,
     is_restored,
+    pause,
     surroundings,
     the_session,
     wait_ideas,
@@ -57,9 +58,7 @@ def choose_a_question(terminal: Terminal) -> None:
 
 
 def pause_and_add_an_idea(terminal: Terminal) -> None:
-    terminal.send(" ")
-    terminal.wait_for("paused")
-    terminal.wait_gone("after this idea")
+    pause(terminal)
     before = ideas_shown(terminal)
     terminal.send("a")
     terminal.wait_for("Your idea")

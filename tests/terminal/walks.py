@@ -36,6 +36,14 @@ def wait_ideas(terminal: Terminal, count: int) -> None:
     terminal.wait_until(lambda: ideas_shown(terminal) >= count, f"{count} ideas")
 
 
+def pause(terminal: Terminal) -> None:
+    """Hold a running session, and wait out the step that was under way."""
+    terminal.send(" ")
+    terminal.wait_for("paused")
+    terminal.wait_gone("after this idea")
+    terminal.settle(0.7)  # between two words of a step that had just begun nothing is written for a moment
+
+
 def ideas_shown(terminal: Terminal) -> int:
     counted = re.search(r"idea (\d+) · \d", terminal.lines[0])
     return int(counted.group(1)) if counted else 0

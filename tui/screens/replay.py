@@ -27,8 +27,10 @@ class ReplayScreen(FeedScreen):
             tooltip="Twice the speed; at last, all at once",
         ),
         Binding("full_stop", "step", "Step", show=False, key_display=".", tooltip="One event on"),
-        Binding("left", "seek(-5)", "Back", key_display="←", tooltip="Five seconds back"),
-        Binding("right", "seek(5)", "On", key_display="→", tooltip="Five seconds on"),
+        Binding(
+            "left", "seek(-5)", "Five seconds back", show=False, key_display="←", tooltip="Hold the key to run back"
+        ),
+        Binding("right", "seek(5)", "Five seconds on", show=False, key_display="→", tooltip="Hold the key to run on"),
         Binding("g", "idea", "Go", tooltip="Go to where an idea was added"),
         Binding("0", "tenth(0)", "Jump", show=False, key_display="0–9", tooltip="Along the recording, in tenths"),
         *[Binding(str(tenth), f"tenth({tenth})", show=False) for tenth in range(1, 10)],

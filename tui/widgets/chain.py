@@ -21,7 +21,7 @@ from tui.words import failed_words
 BAR = " ▁▂▃▄▅▆"
 
 
-class ChainList(ScrollView, can_focus=True):
+class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
     """Ideas, oldest first. The cursor follows the newest until a person moves it."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"chain--cursor", "chain--dim", "chain--failed", "chain--bar", "chain--own"}
