@@ -11,6 +11,7 @@ import platformdirs
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.events import Resize
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from core import commands as cmd
@@ -141,9 +142,9 @@ class JagstormApp(App[int]):
     def show_fault(self, error: JagstormError) -> None:
         self.push_screen(Fault(error))
 
-    def say(self, text: str, *, severity: str = "information") -> None:
+    def say(self, text: str, *, severity: SeverityLevel = "information") -> None:
         """A toast. `text` is text: whatever it holds, it is shown as it is."""
-        self.notify(text, severity=severity, markup=False)  # type: ignore[arg-type]
+        self.notify(text, severity=severity, markup=False)
 
     def on_resize(self, event: Resize) -> None:
         fits = event.size.width >= SMALLEST[0] and event.size.height >= SMALLEST[1]

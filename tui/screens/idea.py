@@ -12,6 +12,7 @@ from textual.widgets import Static
 from core.feed import Feed
 from core.prompts import VERSION, idea_prompt
 from core.state import Chain, Idea
+from tui.host import host
 from tui.words import score_words
 
 
@@ -116,4 +117,4 @@ class IdeaScreen(ModalScreen[None]):
 
     def action_copy(self) -> None:
         if idea := self._idea(self._number):
-            self.app.copy(idea.text)  # type: ignore[attr-defined]
+            host(self).copy(idea.text)

@@ -1,241 +1,18 @@
-"""The live screen: the chain, the idea being written, the chart, what is going on.
-
-It mirrors a feed and holds nothing that matters. Events only mark what is out of date; a timer paints ten times a
-second, and there is no timer while nothing happens.
-"""
+"""The live screen: a session that this process runs, and everything that a person can tell it."""
 
 import asyncio
 from typing import ClassVar
 
-from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.color import Color
-from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Footer, Input, Static
 
 from core import commands as cmd
 from core import events as ev
 from core.errors import JagstormError
-from core.feed import Feed
 from core.session import Session
-from core.state import Chain, Idea
-from core.text import clean_line
-from tui.charts.novelty import Color as ChartColor
-from tui.charts.novelty import Colors, draw_novelty
-from tui.screens.dialogs import Ask, Message
-from tui.screens.idea import IdeaScreen
-from tui.widgets.chain import ChainList
-from tui.widgets.line import Line
-from tui.widgets.plot import Plot
-from tui.widgets.tail import Tail
-from tui.words import letters, score_words, why_ended
-
-PAINT_EVERY = 0.1
-"""Seconds between two paints while text streams."""
-
-CHART_WIDTH = 100
-"""Columns from which the chart stands beside the chain; below, a key shows the one or the other."""
-
-
-class FeedScreen(Screen[None]):
-    """What live and replay share: everything but who drives."""
-
-    CSS_PATH = "../styles/live.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "Find", key_display="/", tooltip="Show only ideas that hold some words"),
-        Binding("v", "chart", "Chart", tooltip="Where the screen is narrow: the chain or the chart"),
-        Binding("i", "question", "Question", show=False, tooltip="The question in full"),
-        Binding("n", "names", "Names", show=False, tooltip="Show members by name instead of by letter"),
-        Binding("escape", "leave_search", "End search", show=False, tooltip="Show all ideas again"),
-    ]
-
-    def __init__(self, feed: Feed) -> None:
-        super().__init__()
-        self.feed = feed
-        self._letters = letters(tuple(member.name for member in feed.plan.team.members))
-        self._named = False
-        self._detailed: Idea | None = None
-        self._paint_timer: Timer | None = None
-        self._unsubscribe = feed.subscribe(self._on_event)
-
-    def compose(self) -> ComposeResult:
-        yield Line(id="question")
-        with Horizontal(id="body"):
-            with Vertical(id="left"):
-                yield Line("     # idea", "who  novelty    coh  ", id="chain-head")
-                yield ChainList(self._letters, id="chain")
-                yield Input(placeholder="words to look for; Esc shows all", id="search")
-                yield Line(id="writing")
-                yield Tail(id="tail")
-            with Vertical(id="right"):
-                yield Static("Novelty  • passed  × failed  ─ least", markup=False, id="chart-title")
-                yield Plot(id="chart")
-                yield Static(markup=False, id="detail")
-        yield Line(id="status")
-        yield Footer(show_command_palette=False)
-
-    def on_mount(self) -> None:
-        search = self.query_one("#search", Input)
-        search.cursor_blink = False
-        search.display = False
-        self.query_one(ChainList).focus()
-        self.paint()
-
-    def on_resize(self, event: events.Resize) -> None:
-        self.set_class(event.size.width < CHART_WIDTH, "narrow")
-        self.refresh_bindings()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what can be done now is offered."""
-        return self.has_class("narrow") if action == "chart" else True
-
-    def on_unmount(self) -> None:
-        self._unsubscribe()
-
-    # ── painting ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _on_event(self, event: ev.Event) -> None:
-        """Note that something changed; what is shown is always read from the state."""
-        self.touch()
-
-    def touch(self) -> None:
-        if self._paint_timer is None and self.is_running:
-            self._paint_timer = self.set_timer(PAINT_EVERY, self._paint_now)
-
-    def _paint_now(self) -> None:
-        self._paint_timer = None
-        self.paint()
-
-    def paint(self) -> None:
-        """Show the state as it is now. Each widget paints only what differs from what it shows."""
-        chain = self.feed.state.chain
-        if chain is None:
-            question = self.feed.plan.questions[0]
-            self.query_one("#question", Line).show(clean_line(question.text))
-            self.query_one("#status", Line).show(self.activity())
-            return
-        self.query_one("#question", Line).show(clean_line(chain.text), self.progress(chain))
-        chain_list = self.query_one(ChainList)
-        chain_list.show(chain.ideas)
-        self._show_detail(chain_list.selected)
-        self._paint_writing(chain)
-        self._paint_chart(chain)
-        self.query_one("#status", Line).show(self.activity(), self.counts())
-
-    def progress(self, chain: Chain) -> str:
-        return f"idea {chain.responses} · {clock(self.seconds())}"
-
-    def seconds(self) -> float:
-        return self.feed.state.t
-
-    def _paint_writing(self, chain: Chain) -> None:
-        """The first member that is writing, or how it stands."""
-        writing = next(iter(chain.writing.values()), None)
-        title = self.query_one("#writing", Line)
-        tail = self.query_one(Tail)
-        if writing is None:
-            title.show(self._standing(chain))
-            tail.show(self._why_standing(chain))
-            return
-        prompt = chain.prompts[writing.member]
-        start = f" from “{prompt.concept}”" if prompt.concept else ""
-        trimmed = f" · sees {len(prompt.shown)} ideas" if chain.trimmed and chain.trimmed.step == chain.step else ""
-        title.show(f"{chain.responses + 1} ── {self.name_of(writing.member)} is writing{start}{trimmed}")
-        tail.show(writing.text or writing.thoughts)
-
-    def _standing(self, chain: Chain) -> str:
-        """Why nobody is writing, in one line."""
-        if chain.ended:
-            return why_ended(chain, self.feed.state)
-        return "paused" if self.feed.state.paused else ""
-
-    def _why_standing(self, chain: Chain) -> str:
-        """The same at length, where there is more to say."""
-        paused = self.feed.state.paused
-        return chain.ended.message if chain.ended else paused.why if paused else ""
-
-    def _paint_chart(self, chain: Chain) -> None:
-        ideas = chain.ideas
-        threshold = self.feed.plan.rules.embedding_novelty
-        colors = self._chart_colors()
-        self.query_one(Plot).show(
-            lambda width, height: draw_novelty(ideas, threshold, width, height, colors),
-            (len(ideas), sum(idea.score is not None for idea in ideas[-50:])),
-        )
-
-    def _chart_colors(self) -> Colors:
-        if self.app.native_ansi_color:
-            return Colors("blue", "red", "magenta", "gray")
-        theme = self.app.theme_variables
-        names = ("primary", "error", "accent", "secondary")
-        return Colors(*(_rgb(theme[name]) for name in names))
-
-    def activity(self) -> str:
-        """What is going on right now."""
-        raise NotImplementedError
-
-    def counts(self) -> str:
-        state = self.feed.state
-        speed = f" · {state.tokens_per_second:.0f} tok/s" if state.tokens_per_second else ""
-        cost = f" · ${state.cost:.2f}" if state.cost else ""
-        step = state.chain.step if state.chain else 0
-        return f"step {step} · {state.input_tokens + state.output_tokens:,} tok{speed}{cost}"
-
-    def name_of(self, member: str) -> str:
-        return member if self._named else self._letters.get(member, "?")
-
-    # ── what a person does ────────────────────────────────────────────────────────────────────────────────────────────
-
-    def on_chain_list_opened(self, event: ChainList.Opened) -> None:
-        self.app.push_screen(IdeaScreen(self.feed, event.idea.number, self._letters))
-
-    def on_chain_list_copied(self, event: ChainList.Copied) -> None:
-        self.app.copy(event.idea.text)  # type: ignore[attr-defined]
-
-    def on_chain_list_highlighted(self, event: ChainList.Highlighted) -> None:
-        self._show_detail(event.idea)
-
-    def _show_detail(self, idea: Idea | None) -> None:
-        if idea is not self._detailed:
-            self._detailed = idea
-            said = f"{idea.number}  {idea.text}\n\n{score_words(idea)}" if idea else ""
-            self.query_one("#detail", Static).update(said)
-
-    def action_chart(self) -> None:
-        self.toggle_class("show-chart")
-        if not self.has_class("show-chart"):
-            self.query_one(ChainList).focus()
-
-    def action_question(self) -> None:
-        chain = self.feed.state.chain
-        leaf = chain.domain + (f" / {chain.subdomain}" if chain.subdomain else "") if chain else ""
-        self.app.push_screen(Message(leaf or "Question", self.feed.plan.questions[0].text))
-
-    def action_names(self) -> None:
-        self._named = not self._named
-        names = {name: name for name in self._letters} if self._named else self._letters
-        self.query_one(ChainList).rename(names)
-        self.touch()
-
-    def action_search(self) -> None:
-        search = self.query_one("#search", Input)
-        search.display = True
-        search.focus()
-
-    def action_leave_search(self) -> None:
-        search = self.query_one("#search", Input)
-        search.value = ""
-        search.display = False
-        self.query_one(ChainList).focus()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self.query_one(ChainList).search(event.value)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.query_one(ChainList).focus()
+from tui.host import host
+from tui.screens.dialogs import Ask
+from tui.screens.feed import FeedScreen
 
 
 class LiveScreen(FeedScreen):
@@ -266,7 +43,7 @@ class LiveScreen(FeedScreen):
     def _on_event(self, event: ev.Event) -> None:
         super()._on_event(event)
         if isinstance(event, ev.Notice):
-            self.app.say(event.text, severity="warning")  # type: ignore[attr-defined]
+            host(self).say(event.text, severity="warning")
         elif isinstance(event, ev.Paused | ev.Resumed):
             self.refresh_bindings()
 
@@ -279,11 +56,11 @@ class LiveScreen(FeedScreen):
             return
         error = run.exception()
         if isinstance(error, JagstormError):
-            self.app.show_fault(error)  # type: ignore[attr-defined]
+            host(self).show_fault(error)
         elif error is not None:
-            raise error
+            self.call_later(_raise, error)  # inside the app, which ends with it and restores the terminal
         elif self.feed.state.ended and self.feed.state.ended.how == "error":
-            self.app.say(self.feed.state.ended.message, severity="error")  # type: ignore[attr-defined]
+            host(self).say(self.feed.state.ended.message, severity="error")
         self.refresh_bindings()
         self.paint()
 
@@ -367,10 +144,10 @@ class LiveScreen(FeedScreen):
     def action_resume(self) -> None:
         folder = self._session.folder
         self.app.pop_screen()
-        self.app.resume_session(folder)  # type: ignore[attr-defined]
+        host(self).resume_session(folder)
 
     def action_replay(self) -> None:
-        self.app.open_replay(self._session.folder)  # type: ignore[attr-defined]
+        host(self).open_replay(self._session.folder)
 
     def action_save(self) -> None:
         def save(folder: str | None) -> None:
@@ -380,11 +157,5 @@ class LiveScreen(FeedScreen):
         self.app.push_screen(Ask("Save under which folder?"), save)
 
 
-def clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _rgb(value: str) -> ChartColor:
-    return Color.parse(value).rgb
+def _raise(error: BaseException) -> None:
+    raise error

@@ -9,7 +9,7 @@ from textual.widgets import Footer
 
 from core.store.replay import SPEEDS, Replay
 from tui.screens.dialogs import Ask
-from tui.screens.live import FeedScreen, clock
+from tui.screens.feed import FeedScreen, clock
 from tui.widgets.chain import ChainList
 from tui.widgets.line import Line
 from tui.widgets.timebar import TimeBar

@@ -12,6 +12,7 @@ from textual.widgets import DataTable, Footer
 
 from core.store import library
 from core.text import clean_line
+from tui.host import host
 from tui.widgets.line import Line
 from tui.words import END_WORDS
 
@@ -29,7 +30,7 @@ class SessionsScreen(Screen[None]):
         self._rows: dict[str, library.Summary] = {}
 
     def compose(self) -> ComposeResult:
-        yield Line("Sessions", str(self.app.sessions), classes="title")  # type: ignore[attr-defined]
+        yield Line("Sessions", str(host(self).sessions), classes="title")
         yield DataTable(cursor_type="row", zebra_stripes=False)
         yield Footer(show_command_palette=False)
 
@@ -44,7 +45,7 @@ class SessionsScreen(Screen[None]):
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="sessions")
     def _read(self) -> None:
-        rows = list(library.summaries(self.app.sessions))  # type: ignore[attr-defined]
+        rows = list(library.summaries(host(self).sessions))
         self.app.call_from_thread(self._fill, rows)
 
     def _fill(self, rows: list[library.Summary]) -> None:
@@ -58,7 +59,7 @@ class SessionsScreen(Screen[None]):
             cells = (row.created[:16].replace("T", " "), f"{row.valid}/{row.ideas}", stands, said)
             table.add_row(*(Text(clean_line(cell, 300)) for cell in cells), key=row.folder)
         if not rows:
-            self.query_one(Line).show("Sessions: none yet", str(self.app.sessions))  # type: ignore[attr-defined]
+            self.query_one(Line).show("Sessions: none yet", str(host(self).sessions))
 
     def _selected(self) -> library.Summary | None:
         table = self.query_one(DataTable)
@@ -69,12 +70,12 @@ class SessionsScreen(Screen[None]):
 
     def action_replay(self) -> None:
         if row := self._selected():
-            self.app.open_replay(Path(row.folder))  # type: ignore[attr-defined]
+            host(self).open_replay(Path(row.folder))
 
     def action_resume(self) -> None:
         if row := self._selected():
             self.dismiss()
-            self.app.resume_session(Path(row.folder))  # type: ignore[attr-defined]
+            host(self).resume_session(Path(row.folder))
 
     def action_back(self) -> None:
         self.dismiss()

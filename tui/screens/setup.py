@@ -23,6 +23,7 @@ from core.rules import NOVELTY_THRESHOLDS, Rules
 from core.store import library
 from core.teams.presets import presets
 from core.text import clean_line
+from tui.host import host
 from tui.screens.dialogs import Ask
 from tui.screens.rules import RulesScreen
 from tui.widgets.line import Line
@@ -140,7 +141,7 @@ class SetupScreen(Screen[None]):
         self.query_one("#search", Input).cursor_blink = False
         self._bank = load_bank([*own_question_files(), *self._given_files()])
         for problem in self._bank.problems:
-            self.app.say(problem, severity="warning")  # type: ignore[attr-defined]
+            host(self).say(problem, severity="warning")
         self.query_one(QuestionTree).show(list(self._bank.questions), self._bank.leaves(), expanded=False)
         self.query_one(QuestionTree).focus()
         self._show_team()
@@ -148,7 +149,7 @@ class SetupScreen(Screen[None]):
         self._read_sessions()
 
     def _given_files(self) -> list[Path]:
-        return [Path(name).expanduser() for name in self.app.question_files]  # type: ignore[attr-defined]
+        return [Path(name).expanduser() for name in host(self).question_files]
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < 90, "narrow")
@@ -160,7 +161,7 @@ class SetupScreen(Screen[None]):
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="sessions")
     def _read_sessions(self) -> None:
-        rows = list(library.summaries(self.app.sessions))  # type: ignore[attr-defined]
+        rows = list(library.summaries(host(self).sessions))
         self.app.call_from_thread(self._count_sessions, rows)
 
     def _count_sessions(self, rows: list[library.Summary]) -> None:
@@ -237,7 +238,7 @@ class SetupScreen(Screen[None]):
             try:
                 self._start(own_question(text))
             except UsageError as error:
-                self.app.show_fault(error)  # type: ignore[attr-defined]
+                host(self).show_fault(error)
 
         hint = "An open question, such as “Propose a way to …”   Enter start   Esc cancel"
         self.app.push_screen(Ask("Your own question", hint=hint), begin)
@@ -256,7 +257,7 @@ class SetupScreen(Screen[None]):
 
     def _start(self, question: Question) -> None:
         plan = library.new_plan((question,), self._team, self._rules)
-        self.app.start_session(plan)  # type: ignore[attr-defined]
+        host(self).start_session(plan)
 
 
 def team_lines(team: TeamSpec) -> list[str]:
