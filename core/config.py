@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import platformdirs
 import tomli_w
 from msgspec import Meta, Struct
 
@@ -43,6 +42,8 @@ class _Format(Struct):
 
 def config_folder() -> Path:
     """Where a person's own files are; made only when something is written there."""
+    import platformdirs
+
     return platformdirs.user_config_path("jagstorm")
 
 

@@ -1,13 +1,14 @@
 """The app: which screens there are, the one running session, and how it all ends."""
 
 import asyncio
+import gc
 import os
 import signal
+import sys
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import platformdirs
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.events import Resize
@@ -21,6 +22,10 @@ from core.providers.catalog import Providers
 from tui import themes
 from tui.driver import TolerantDriver
 from tui.screens.dialogs import Fault, Keys, TooSmall
+
+if TYPE_CHECKING:
+    from core.session import Session
+    from tui.screens.live import LiveScreen
 
 SMALLEST = (60, 16)
 """Columns and rows below which nothing useful fits."""
@@ -59,6 +64,8 @@ class JagstormApp(App[int]):
         self.providers = providers or Providers()
         self.running: asyncio.Task[None] | None = None
         self.parting_words: list[str] = []
+        self._live: dict[Path, LiveScreen] = {}
+        """Every session that this app has run, by its folder."""
         self._interrupted_at = 0.0
         for theme in (themes.DARK, themes.LIGHT):
             self.register_theme(theme)
@@ -78,8 +85,11 @@ class JagstormApp(App[int]):
         """Run the app to its end, and say on the normal screen what a person needs then. Returns the exit code."""
         app = cls(sessions, question_files, resume=resume, max_ideas=max_ideas, replay=replay, speed=speed)
         code = app.run()
-        for line in app.parting_words:
-            print(line)  # noqa: T201
+        try:
+            for line in app.parting_words:
+                print(line, flush=True)  # noqa: T201
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the terminal is gone
         return app.return_code or code or 0
 
     # ── screens ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -95,6 +105,7 @@ class JagstormApp(App[int]):
 
         resume, max_ideas, replay, speed = self._first
         await self.push_screen(SetupScreen())
+        self.call_after_refresh(_collect_from_now)
         if replay:
             self.open_replay(replay, speed)
         elif resume:
@@ -103,26 +114,30 @@ class JagstormApp(App[int]):
     def start_session(self, plan: Plan) -> None:
         """Begin a new session and show it."""
         from core.opening import begin
-        from tui.screens.live import LiveScreen
 
         try:
             session = begin(self.sessions, plan, self.providers)
         except JagstormError as error:
             self.show_fault(error)
             return
-        self.push_screen(LiveScreen(session))
+        self._show(session)
 
     def resume_session(self, folder: Path, max_ideas: int | None = None) -> None:
         """Take up an earlier session and show it."""
         from core.opening import resume
-        from tui.screens.live import LiveScreen
 
         try:
             session = resume(folder, self.providers, max_ideas)
         except JagstormError as error:
             self.show_fault(error)
             return
-        self.push_screen(LiveScreen(session))
+        self._show(session)
+
+    def _show(self, session: "Session") -> None:
+        from tui.screens.live import LiveScreen
+
+        screen = self._live[session.folder] = LiveScreen(session)
+        self.push_screen(screen)
 
     def open_replay(self, folder: Path, speed: float = 1.0) -> None:
         """Show a recorded session."""
@@ -180,6 +195,8 @@ class JagstormApp(App[int]):
     def copy(self, text: str) -> None:
         """To the terminal's clipboard (OSC 52), which a tmux between may swallow, and so to a file as well."""
         self.copy_to_clipboard(text)
+        import platformdirs
+
         path = platformdirs.user_state_path("jagstorm") / "copied.txt"
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -208,16 +225,13 @@ class JagstormApp(App[int]):
 
     async def _leave(self, by: str, code: int) -> None:
         """End every session that runs, then the app."""
-        from tui.screens.live import LiveScreen
-
-        for screen in self.screen_stack:
-            if isinstance(screen, LiveScreen):
-                try:
-                    await screen.end_session(cmd.Stop(by=by))
-                except StoreError as error:
-                    self.parting_words.append(f"jagstorm: {error.message}")
-                    code = EXIT_STORE
-                self.parting_words += screen.parting_words()
+        for screen in self._live.values():
+            try:
+                await screen.end_session(cmd.Stop(by=by))
+            except StoreError as error:
+                self.parting_words.append(f"jagstorm: {error.message}")
+                code = EXIT_STORE
+            self.parting_words += screen.parting_words()
         await self.providers.close()
         self.exit(code)
 
@@ -232,3 +246,10 @@ def _runner(app: App[int], action: str) -> Callable[[], Awaitable[None]]:
         await app.run_action(action, app.screen)
 
     return run
+
+
+def _collect_from_now() -> None:
+    """End the pause in collecting garbage that the guard began; what the start has made stays, so never look at it."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()

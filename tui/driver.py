@@ -24,8 +24,10 @@ class TolerantDriver(LinuxDriver):
                     data = self._read()
                     if not data:
                         return
-                    for message in parser.feed(decode(data)):
-                        self.process_message(message)
+                    # Half a character decodes to nothing, and to the parser nothing is the end of it all.
+                    if text := decode(data):
+                        for message in parser.feed(text):
+                            self.process_message(message)
                 for message in parser.tick():
                     self.process_message(message)
         try:

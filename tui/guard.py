@@ -3,12 +3,14 @@
 The parent does nothing but wait: it passes signals on, stops and continues with the child, and cleans up if it dies.
 """
 
+import gc
 import os
 import signal
 import sys
 import termios
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import NoReturn
 
 # Leave the alternate screen, show the cursor, end mouse reports, bracketed paste and the kitty keyboard protocol.
@@ -73,9 +75,13 @@ def _guarded(start: Callable[[], int]) -> int:
 
         raise UsageError("The app needs a terminal; `jagstorm run` works without one")
     before = termios.tcgetattr(sys.stdin)
+    watched, held = os.pipe()
     child = os.fork()
     if child == 0:
+        os.close(held)
+        Thread(target=_end_with_parent, args=(watched,), daemon=True).start()
         _be_the_app(start)
+    os.close(watched)
     for number in PASSED_ON:
         signal.signal(number, lambda received, _: _pass_on(child, received))
     status = _wait(child)
@@ -91,7 +97,14 @@ def _be_the_app(start: Callable[[], int]) -> NoReturn:
     """Run the app and end this process as the command itself would end."""
     from tui.cli import leave
 
+    gc.disable()  # there is nothing to collect while modules are imported; the app goes on after its first paint
     leave(start)
+
+
+def _end_with_parent(watched: int) -> None:
+    """If the parent is killed, end as when the window is closed: nobody would clean up after us."""
+    os.read(watched, 1)
+    os.kill(os.getpid(), signal.SIGHUP)
 
 
 def _pass_on(child: int, number: int) -> None:

@@ -2,13 +2,16 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-from filelock import FileLock, Timeout
 from msgspec import Struct
 
 from core.errors import SessionBusyError, SessionUnreadableError, StoreError
 from core.events import Event, decode, encode
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 EVENTS_FILE = "events.jsonl"
 LOCK_FILE = ".lock"
@@ -61,7 +64,7 @@ class EventLog:
     What could not be written stays in the backlog, in order and to the byte: nothing is lost while there is memory.
     """
 
-    def __init__(self, folder: Path, fd: int, lock: FileLock) -> None:
+    def __init__(self, folder: Path, fd: int, lock: "FileLock") -> None:
         self.folder = folder
         self._fd = fd
         self._lock = lock
@@ -165,6 +168,8 @@ def is_locked(folder: Path) -> bool:
     path = folder / LOCK_FILE
     if not path.exists():
         return False
+    from filelock import FileLock, Timeout
+
     lock = FileLock(path, mode=0o600)
     try:
         lock.acquire(timeout=0)
@@ -184,8 +189,10 @@ def _unwritable(folder: Path, error: OSError) -> StoreError:
     return StoreError(f"{folder} can't be written: {error.strerror or error}")
 
 
-def _lock(folder: Path) -> FileLock:
+def _lock(folder: Path) -> "FileLock":
     """Raises `SessionBusyError`, or OSError where no lock can be made."""
+    from filelock import FileLock, Timeout
+
     lock = FileLock(folder / LOCK_FILE, mode=0o600)
     try:
         lock.acquire(timeout=0)

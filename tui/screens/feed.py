@@ -220,7 +220,7 @@ class FeedScreen(Screen[None]):
     def action_search(self) -> None:
         search = self.query_one("#search", Input)
         search.display = True
-        search.focus()
+        self.set_focus(search)
 
     def action_leave_search(self) -> None:
         search = self.query_one("#search", Input)

@@ -86,7 +86,7 @@ class LiveScreen(FeedScreen):
     def seconds(self) -> float:
         """By the clock while something goes on; as of the last event while nothing does, so that nothing is painted."""
         state = self.feed.state
-        held = state.paused is not None and state.chain is not None and not state.chain.writing
+        held = state.paused is not None and state.chain is not None and not state.chain.step_open
         return state.t if held else self._session.elapsed()
 
     def activity(self) -> str:
@@ -95,7 +95,7 @@ class LiveScreen(FeedScreen):
         if state.ended:
             return "stopped · r resume · p replay · q back" if self._resumable else "finished · p replay · q back"
         if state.paused:
-            after = " after this idea" if chain and chain.writing else ""
+            after = " after this idea" if chain and chain.step_open else ""
             retry = " · Space try again · w save elsewhere" if state.paused.by == "storage" else " · Space go on"
             return f"paused{after}{retry}"
         if chain is None:

@@ -37,7 +37,7 @@ class SessionsScreen(Screen[None]):
     def on_mount(self) -> None:
         table = self.query_one(DataTable)
         table.add_column("When", width=16)
-        table.add_column("Pass", width=7)
+        table.add_column("Pass", width=9)
         table.add_column("How it stands", width=20)
         table.add_column("Question")
         table.loading = False

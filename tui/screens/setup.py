@@ -220,7 +220,7 @@ class SetupScreen(Screen[None]):
         self.query_one(QuestionTree).focus()
 
     def action_search(self) -> None:
-        self.query_one("#search", Input).focus()
+        self.set_focus(self.query_one("#search", Input))
 
     def action_leave_search(self) -> None:
         search = self.query_one("#search", Input)

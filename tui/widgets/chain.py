@@ -74,7 +74,8 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
                 self._paint(row)
         if len(self._rows) != len(before):
             self.virtual_size = Size(0, len(self._rows))
-            for row in range(common, max(len(before), len(self._rows))):
+            below = self._first_visible + self.size.height
+            for row in range(max(common, self._first_visible), min(max(len(before), len(self._rows)), below)):
                 self._paint(row)
             self._settle()
 
