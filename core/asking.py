@@ -33,7 +33,8 @@ class Asker:
         self._provider_for = provider_for
         self._scorer = scorer
         self._emit = emit
-        self._counted: dict[tuple[ModelSpec, str], int] = {}
+        self._counted: dict[ModelSpec, dict[str, int]] = {}
+        """The tokens of every idea shown so far, by its text: as many as the session holds anyway."""
 
     async def ask(self, chain: Chain, step: int, member: Member) -> Proposal:
         """What `member` proposes after the ideas of `chain`. A proposal that came before a kill is not asked for again.
@@ -51,7 +52,7 @@ class Asker:
                 ev.ProposalDelta(question=chain.question, step=step, member=member.name, text=text, thoughts=thoughts)
             )
 
-        call = Call(provider, member.model, prompt, started.seed, show)
+        call = Call(provider, member.model, prompt, started.random_seed, show)
         try:
             outcome = await call.run()
         except asyncio.CancelledError:
@@ -63,7 +64,7 @@ class Asker:
         cost = provider.cost(member.model, call.usage)
         if outcome != "ok":
             self._emit(self._failed(started, call, outcome, cost))
-            raise CallFailedError("server", call.message or outcome)
+            raise CallFailedError(call.kind, call.message or outcome)
         self._emit(
             ev.ProposalFinished(
                 question=chain.question,
@@ -103,7 +104,7 @@ class Asker:
             persona=member.persona,
             concept=concept,
             prompt_version=VERSION,
-            seed=int(rng.integers(2**31)),
+            random_seed=int(rng.integers(2**31)),
         )
         return started, prompt
 
@@ -125,7 +126,10 @@ class Asker:
             raise ModelUnavailableError(
                 f"The question takes {taken:,} tokens and {model.name} has room for {model.context:,}: shorten it"
             )
-        tokens = {number: await self._tokens(provider, model, idea.text) + PER_IDEA for number, idea in ideas.items()}
+        counted = self._counted.setdefault(model, {})
+        for text in (idea.text for idea in ideas.values() if idea.text not in counted):
+            counted[text] = await provider.count_tokens(model, text)
+        tokens = {number: counted[idea.text] + PER_IDEA for number, idea in ideas.items()}
         shown = fit(tokens, room, [])
         if len(shown) < len(ideas):
             shown = fit(tokens, room, await self._scorer.most_different(chain))
@@ -141,11 +145,6 @@ class Asker:
             )
         return shown
 
-    async def _tokens(self, provider: Provider, model: ModelSpec, text: str) -> int:
-        if (model, text) not in self._counted:
-            self._counted[model, text] = await provider.count_tokens(model, text)
-        return self._counted[model, text]
-
     @staticmethod
     def _failed(started: ev.ProposalStarted, call: Call, outcome: Outcome, cost: float | None) -> ev.ProposalFailed:
         return ev.ProposalFailed(
@@ -153,7 +152,7 @@ class Asker:
             step=started.step,
             member=started.member,
             outcome=outcome,
-            kind=call.kind,
+            kind=call.kind or "",
             message=call.message,
             text=call.text,
             usage=call.usage,

@@ -32,4 +32,4 @@ class SaveElsewhere(Command, frozen=True, kw_only=True):
     folder: str
 
 
-Any = Pause | Resume | Stop | AddIdea | SaveElsewhere
+AnyCommand = Pause | Resume | Stop | AddIdea | SaveElsewhere

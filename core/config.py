@@ -1,5 +1,6 @@
 """Where things are, and the plan of a session (`session.toml`)."""
 
+import math
 import os
 import re
 import tomllib
@@ -10,11 +11,11 @@ import msgspec
 import tomli_w
 from msgspec import Meta, Struct
 
-from core.errors import SessionUnreadableError
+from core.errors import SessionUnreadableError, UsageError
 from core.models import TeamSpec
 from core.questions import Question
 from core.rules import Rules
-from core.text import clean_all
+from core.text import clean, clean_all, shown
 
 FORMAT = 1
 """The newest format of a session's files that this version reads."""
@@ -29,7 +30,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     id: str
     created: str
     """ISO 8601 with offset."""
-    random_seed: Annotated[int, Meta(ge=0)]
+    random_seed: Annotated[int, Meta(ge=0, le=2**63 - 1)]
     embedder: str = "wordllama"
     questions: Annotated[tuple[Question, ...], Meta(min_length=1)]
     team: TeamSpec
@@ -48,16 +49,32 @@ def config_folder() -> Path:
 
 
 def own_question_files() -> list[Path]:
-    """The question files in the config folder: `questions.toml`, `questions.txt`, and those in `questions/`."""
+    """The question files in the config folder: `questions.toml`, `questions.txt`, and those in `questions/`.
+
+    Raises `UsageError` if the folder can't be searched.
+    """
     folder = config_folder()
     named = [folder / "questions.toml", folder / "questions.txt"]
-    inside = sorted((folder / "questions").glob("*"))
-    return [path for path in named + inside if path.suffix in (".toml", ".txt") and path.is_file()]
+    try:
+        inside = sorted((folder / "questions").glob("*"))
+        return [path for path in named + inside if path.suffix in (".toml", ".txt") and path.is_file()]
+    except OSError as error:
+        raise UsageError(f"{shown(folder)} can't be searched for questions: {error.strerror or error}") from None
+
+
+def path_of(text: str) -> Path:
+    """The path that a person named. Raises `UsageError` for one that is no text, or a home folder that nobody has."""
+    if clean(text) != text or "\n" in text or not text.strip():
+        raise UsageError(f"Not a path that can be used: {shown(text) or 'it is empty'}")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise UsageError(f"Not a path that can be used: {shown(text)} ({shown(error)})") from None
 
 
 def sessions_folder(given: str | None) -> Path:
-    """`given`, else `$JAGSTORM_SESSIONS`, else `./sessions`."""
-    return Path(given or os.environ.get("JAGSTORM_SESSIONS") or "sessions").expanduser()
+    """`given`, else `$JAGSTORM_SESSIONS`, else `./sessions`. Raises `UsageError`."""
+    return path_of(given or os.environ.get("JAGSTORM_SESSIONS") or "sessions")
 
 
 def read_plan(folder: Path) -> Plan:
@@ -69,32 +86,63 @@ def read_plan(folder: Path) -> Plan:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise SessionUnreadableError(f"{folder} is not a session: it has no {PLAN_FILE}") from None
+        raise SessionUnreadableError(f"{shown(folder)} is not a session: it has no {PLAN_FILE}") from None
     except OSError as error:
-        raise SessionUnreadableError(f"{path} can't be read: {error.strerror or error}") from None
+        raise SessionUnreadableError(f"{shown(path)} can't be read: {error.strerror or error}") from None
     try:
         table = clean_all(tomllib.loads(content.decode("utf-8-sig")))
         version = msgspec.convert(table, _Format).format
         if version > FORMAT:
             raise SessionUnreadableError(
-                f"{path} is of format {version}, from a newer jagstorm; this one reads up to {FORMAT}: update jagstorm"
+                f"{shown(path)} is of format {version}, from a newer jagstorm; this one reads up to {FORMAT}: "
+                "update jagstorm"
             )
-        return msgspec.convert(table, Plan)
+        return _plan(table)
     except msgspec.ValidationError as error:
-        raise SessionUnreadableError(f"{path}: {_named(error)}") from None
+        raise SessionUnreadableError(f"{shown(path)}: {_named(error)}") from None
     except UnicodeDecodeError as error:
-        raise SessionUnreadableError(f"{path} is damaged, it is not UTF-8 text (byte {error.start})") from None
+        raise SessionUnreadableError(f"{shown(path)} is damaged, it is not UTF-8 text (byte {error.start})") from None
     except (ValueError, RecursionError) as error:  # tomllib passes on what Python says of absurd numbers and depths
-        raise SessionUnreadableError(f"{path} is damaged, it is not TOML: {error}") from None
+        raise SessionUnreadableError(f"{shown(path)} is damaged, it is not TOML: {error}") from None
+
+
+def checked(plan: Plan) -> Plan:
+    """`plan`, which has been put together and not read. Raises `UsageError` if it could not be read again."""
+    try:
+        return _plan(msgspec.to_builtins(plan))
+    except msgspec.ValidationError as error:
+        raise UsageError(f"The plan can't be run. {_named(error)}") from None
+
+
+def _plan(table: Any) -> Plan:
+    """Raises `msgspec.ValidationError`."""
+    plan = msgspec.convert(table, Plan)
+    _check_finite(msgspec.to_builtins(plan), "$")
+    return plan
+
+
+def _check_finite(value: Any, key: str) -> None:
+    """NaN is within every bound that msgspec checks."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise msgspec.ValidationError(f"Expected a number, got {value} - at `{key}`")
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            _check_finite(inner, f"{key}.{name}")
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            _check_finite(inner, f"{key}[{place}]")
 
 
 def write_plan(folder: Path, plan: Plan) -> None:
     """Write the plan of a new session. Raises OSError."""
-    content = tomli_w.dumps(_as_toml(plan))
-    path = folder / PLAN_FILE
+    write_private(folder / PLAN_FILE, tomli_w.dumps(_as_toml(plan)))
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a whole file at once, or not at all, for nobody but its owner. Raises OSError."""
     part = path.with_suffix(".part")
     with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(content)
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)

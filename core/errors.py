@@ -2,6 +2,9 @@
 
 from core.text import clean
 
+EXIT_ENDED, EXIT_USAGE, EXIT_MODEL, EXIT_INTERRUPTED, EXIT_STORE = 0, 2, 3, 4, 5
+"""How the command ends: by a rule or a cap, wrong usage, no usable model, interrupted and resumable, not saved."""
+
 
 class JagstormError(Exception):
     """A fault that a person can understand and act on. Shown as a dialog or as one line, never as a traceback."""
@@ -19,32 +22,32 @@ class UsageError(JagstormError):
     """What was asked for can't be done as it was asked."""
 
     title = "That can't be done"
-    exit_code = 2
+    exit_code = EXIT_USAGE
 
 
 class ModelUnavailableError(JagstormError):
     """A model can't be used; the message says why and what to do."""
 
     title = "A model can't be used"
-    exit_code = 3
+    exit_code = EXIT_MODEL
 
 
 class StoreError(JagstormError):
     """A session could not be written."""
 
     title = "The session can't be saved"
-    exit_code = 5
+    exit_code = EXIT_STORE
 
 
 class SessionUnreadableError(JagstormError):
     """A session's files can't be read; the message names the file and the reason."""
 
     title = "The session can't be read"
-    exit_code = 2
+    exit_code = EXIT_USAGE
 
 
 class SessionBusyError(JagstormError):
     """Another process writes this session."""
 
     title = "The session is in use"
-    exit_code = 2
+    exit_code = EXIT_USAGE

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 from msgspec import Meta, Struct
 
-from core.models import Outcome, Style, Usage
+from core.models import Cap, Outcome, Style, Usage
 from core.text import clean_all
 
 FailedRule = Literal["coherence", "embedding_novelty", "judged_novelty", "mechanical"]
@@ -75,7 +75,7 @@ class ProposalStarted(Event, frozen=True, kw_only=True):
     persona: str = ""
     concept: str = ""
     prompt_version: int = 0
-    seed: int = 0
+    random_seed: int = 0
 
 
 class ProposalDelta(Event, frozen=True, kw_only=True):
@@ -189,7 +189,7 @@ class Resumed(Event, frozen=True, kw_only=True):
     """Goes on after a pause, or, in a session opened again, after its end; then with what was given anew."""
 
     by: str
-    max_ideas: Number | None = None
+    max_ideas: Cap | None = None
 
 
 class QuestionEnded(Event, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ class Feed(Protocol):
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with each event, after the state has taken it in. Returns a function that ends that."""
 
-    def send(self, command: commands.Any) -> None:
+    def send(self, command: commands.AnyCommand) -> None:
         """Raises `UsageError` where commands can't be obeyed."""
 
 

@@ -5,6 +5,12 @@ from typing import Annotated, Literal, Protocol
 
 from msgspec import Meta, Struct
 
+YOU = "you"
+"""The author of a person's own ideas: no member is called so."""
+
+Cap = Annotated[int, Meta(ge=1, le=100_000)]
+"""The most ideas of a chain."""
+
 Style = Literal["list", "chat", "turns", "concept"]
 """How a prompt shows the chain; the texts are in `core.prompts`."""
 
@@ -23,12 +29,12 @@ class ModelSpec(Struct, frozen=True, kw_only=True):
     provider: str = "embedded"
     model: str = ""
     """The provider's own name for it; for `embedded` a path to a GGUF file, or "" for the built-in weights."""
-    temperature: float = 0.9
-    top_p: float = 0.95
-    repeat_penalty: float = 1.1
-    max_tokens: Annotated[int, Meta(ge=1)] = 96
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 0.9
+    top_p: Annotated[float, Meta(ge=0, le=1)] = 0.95
+    repeat_penalty: Annotated[float, Meta(gt=0, le=10)] = 1.1
+    max_tokens: Annotated[int, Meta(ge=1, le=1_000_000)] = 96
     """The longest answer, in tokens."""
-    context: Annotated[int, Meta(ge=1)] = 8192
+    context: Annotated[int, Meta(ge=1, le=10_000_000)] = 8192
     """Prompt and answer together, in tokens."""
 
 
@@ -81,9 +87,12 @@ Chunk = TextDelta | ThoughtDelta | Finish
 
 
 class CallFailedError(Exception):
-    """A call that ended without a usable answer; `kind` says what to do about it, the text says it to a person."""
+    """A call that ended without a usable answer; `kind` says what to do about it, the text says it to a person.
 
-    def __init__(self, kind: FailureKind, message: str) -> None:
+    An answer that is no idea (refused, truncated, empty) has no kind.
+    """
+
+    def __init__(self, kind: FailureKind | None, message: str) -> None:
         super().__init__(message)
         self.kind = kind
 
@@ -97,7 +106,7 @@ class Provider(Protocol):
         Raises `ModelUnavailableError` with what to do.
         """
 
-    def stream(self, spec: ModelSpec, prompt: Prompt, seed: int) -> AsyncGenerator[Chunk, None]:
+    def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
         """Text as it comes, then one `Finish`. Closing the iterator stops the generation.
 
         Raises `CallFailedError`.
@@ -116,7 +125,7 @@ class Provider(Protocol):
 class Member(Struct, frozen=True, kw_only=True):
     """A model's place in a team. Its name is never in a prompt."""
 
-    name: str
+    name: Annotated[str, Meta(min_length=1)]
     model: ModelSpec
     weight: Annotated[float, Meta(gt=0, le=1e6)] = 1.0
     style: Style = "list"
@@ -130,6 +139,15 @@ class TeamSpec(Struct, frozen=True, kw_only=True):
     strategy: Literal["solo", "sample"] = "solo"
     members: Annotated[tuple[Member, ...], Meta(min_length=1)]
     about: str = ""
+
+    def __post_init__(self) -> None:
+        names = [member.name for member in self.members]
+        if not names:
+            raise ValueError("A team needs a member")
+        if YOU in names:
+            raise ValueError(f"No member can be called {YOU!r}: that is the person")
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"Two members are called {twice[0]!r}")
 
     def member(self, name: str) -> Member:
         return next(member for member in self.members if member.name == name)

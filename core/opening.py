@@ -1,63 +1,94 @@
 """A session that is ready to run: a new one from its plan, or one taken up again from its folder."""
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from core.config import Plan, read_plan
+import msgspec
+
+from core.config import Plan, checked, read_plan
 from core.errors import UsageError
-from core.events import Notice
+from core.models import Cap
 from core.providers.catalog import Providers
-from core.scoring.embeddings import WordLlamaEmbedder
+from core.scoring.embeddings import Embedder, embedder_for
 from core.scoring.scorer import EmbeddingScorer
 from core.session import Session
-from core.state import State, fold, reopens
+from core.state import Chain, State, fold, reopens
 from core.store import library
 from core.store.log import EventLog
 
 
 def begin(sessions: Path, plan: Plan, providers: Providers) -> Session:
-    """A new session in a folder of its own under `sessions`. Raises `StoreError`."""
-    return _session(plan, library.create(sessions, plan), providers, State())
+    """A new session in a folder of its own under `sessions`.
+
+    Raises `UsageError` for a plan that could not be read again, `ModelUnavailableError`, `StoreError`.
+    """
+    plan = checked(plan)
+    embedder = embedder_for(plan.embedder)
+    return _session(plan, library.create(sessions, plan), providers, embedder, State())
 
 
 def resume(folder: Path, providers: Providers, max_ideas: int | None = None) -> Session:
     """The session in `folder`, to go on where it was; `max_ideas` replaces its cap.
 
-    Raises `SessionUnreadableError`, `SessionBusyError`, `StoreError`; `UsageError` if there is nothing to go on with.
+    Raises `SessionUnreadableError`, `SessionBusyError`, `StoreError`, `ModelUnavailableError`; `UsageError` if there is
+    nothing to go on with.
     """
     plan = read_plan(folder)
+    embedder = embedder_for(plan.embedder)
     log, record = EventLog.reopen(folder)
     try:
         state = fold(record.events)
-        _check_unfinished(plan, state, max_ideas)
-    except UsageError:
+        check_unfinished(plan, state, max_ideas)
+        return _session(plan, log, providers, embedder, state, max_ideas, record.problems)
+    except BaseException:
         log.close()
         raise
-    session = _session(plan, log, providers, state, max_ideas)
-    for problem in record.problems:
-        session.emit(Notice(text=problem))
-    return session
 
 
-def _session(plan: Plan, log: EventLog, providers: Providers, history: State, max_ideas: int | None = None) -> Session:
+def check_unfinished(plan: Plan, state: State, max_ideas: int | None) -> None:
+    """Raises `UsageError` if a session that came to `state` has nothing to go on with; `max_ideas` is its new cap."""
+    if max_ideas is not None:
+        try:
+            msgspec.convert(max_ideas, Cap)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"{max_ideas:,} ideas can't be the cap: {error}") from None
+    chains = state.chains.values()
+    if len(chains) < len(plan.questions) or any(_goes_on(chain, max_ideas) for chain in chains):
+        return
+    for chain in chains:
+        if chain.ended and chain.ended.reason == "cap":
+            raise UsageError(
+                f"This chain has reached its cap of {chain.responses} ideas: resume it with a --max-ideas above that"
+            )
+    reasons = ", ".join(chain.ended.reason for chain in chains if chain.ended)
+    raise UsageError(f"This chain is finished ({reasons}): look at it with `jagstorm show` or `replay`")
+
+
+def _goes_on(chain: Chain, max_ideas: int | None) -> bool:
+    if chain.ended is None:
+        return True
+    if chain.ended.reason == "cap":
+        return max_ideas is not None and max_ideas > chain.responses
+    return reopens(chain.ended)
+
+
+def _session(
+    plan: Plan,
+    log: EventLog,
+    providers: Providers,
+    embedder: Embedder,
+    history: State,
+    max_ideas: int | None = None,
+    notices: Sequence[str] = (),
+) -> Session:
     return Session(
         plan,
         log,
         providers.get,
-        EmbeddingScorer(WordLlamaEmbedder()),
+        EmbeddingScorer(embedder),
         history=history,
         max_ideas=max_ideas,
+        notices=notices,
         version=version("jagstorm"),
     )
-
-
-def _check_unfinished(plan: Plan, state: State, max_ideas: int | None) -> None:
-    chain = state.chain
-    if chain is None or chain.ended is None or len(state.chains) < len(plan.questions):
-        return
-    if not reopens(chain.ended):
-        raise UsageError(f"This chain is finished ({chain.ended.reason}): look at it with `jagstorm show` or `replay`")
-    if chain.ended.reason == "cap" and (max_ideas is None or max_ideas <= chain.responses):
-        raise UsageError(
-            f"This chain has reached its cap of {chain.responses} ideas: resume it with a --max-ideas above that"
-        )

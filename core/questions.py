@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from core.errors import UsageError
-from core.text import clean, clean_line
+from core.text import clean, clean_line, shown
 
 LONGEST = 20_000
 """The longest question, in characters."""
@@ -125,10 +125,10 @@ def read_question_file(path: Path) -> Iterator[Found]:
     try:
         content = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        yield str(path), f"can't be read: {error.strerror or error}"
+        yield shown(path), f"can't be read: {error.strerror or error}"
         return
     except UnicodeDecodeError as error:
-        yield str(path), f"is not UTF-8 text (byte {error.start})"
+        yield shown(path), f"is not UTF-8 text (byte {error.start})"
         return
     if path.suffix.lower() == ".toml":
         yield from _read_toml(path, content)
@@ -139,26 +139,26 @@ def read_question_file(path: Path) -> Iterator[Found]:
 def _read_plain(path: Path, content: str) -> Iterator[Found]:
     for number, line in enumerate(content.split("\n"), start=1):
         if line.strip() and not line.lstrip().startswith("#"):
-            yield f"{path}:{number}", _own_or_fault(line)
+            yield f"{shown(path)}:{number}", _own_or_fault(line)
 
 
 def _read_toml(path: Path, content: str) -> Iterator[Found]:
     try:
         table = tomllib.loads(content)
     except (ValueError, RecursionError) as error:  # tomllib passes on what Python says of absurd numbers and depths
-        yield str(path), f"not TOML: {error}"
+        yield shown(path), f"not TOML: {error}"
         return
     entries = table.get("questions")
     domain = table.get("domain", OWN)
     subdomain = table.get("subdomain")
     if not isinstance(entries, list):
-        yield f"{path}:1", "has no [[questions]] tables"
+        yield f"{shown(path)}:1", "has no [[questions]] tables"
     elif not isinstance(domain, str) or not isinstance(subdomain, str | None):
-        yield f"{path}:1", "`domain` and `subdomain` must be text"
+        yield f"{shown(path)}:1", "`domain` and `subdomain` must be text"
     else:
         lines = [number for number, line in enumerate(content.split("\n"), 1) if _TABLE.match(line)]
         for entry, line in zip(entries, lines + [1] * len(entries), strict=False):
-            yield f"{path}:{line}", _read_entry(entry, domain, subdomain)
+            yield f"{shown(path)}:{line}", _read_entry(entry, domain, subdomain)
 
 
 def _read_entry(entry: Any, domain: str, subdomain: str | None) -> Question | str:

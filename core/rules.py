@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
 from core.events import FailedRule, VerdictWord
+from core.models import Cap
 
 MAX_UNSCORED = 5
 """Ideas in a row without any score that pause a session: something is wrong with whoever scores."""
@@ -19,20 +20,18 @@ WordLlama's cuts the same 5.5 % of 3,402 recorded pairs as 0.15 does for text-em
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """When an idea fails, and when a chain ends. The defaults are the paper's, but for the patience of a brainstorm."""
+    """When an idea fails, and when a chain ends. The defaults are the paper's, but for the patience of a brainstorm.
 
-    coherence: float = 15.0
-    """An idea of this coherence or less fails."""
-    embedding_novelty: float = 0.15
-    """An idea of less embedding novelty fails."""
-    judged_novelty: float = 0.15
-    """An idea of less judged novelty fails."""
-    mechanical: bool = True
-    """Whether the mechanical checks are a rule."""
-    patience: Annotated[int, Meta(ge=1)] = 3
-    """How many failing ideas in a row end a chain."""
-    max_ideas: Annotated[int, Meta(ge=1)] | None = None
-    """A cap on ideas, failing ones included."""
+    The bounds and descriptions are those of the form in which a person sets them.
+    """
+
+    coherence: Annotated[float, Meta(ge=0, le=100, description="Most coherence that still fails, 0 to 100")] = 15.0
+    embedding_novelty: Annotated[float, Meta(ge=0, le=1, description="Least novelty that passes, 0 to 1")] = 0.15
+    judged_novelty: Annotated[float, Meta(ge=0, le=1, description="Least judged novelty that passes, 0 to 1")] = 0.15
+    mechanical: Annotated[bool, Meta(description="Whether empty, echoing and looping texts fail")] = True
+    patience: Annotated[int, Meta(ge=1, le=1000, description="Failing ideas in a row that end a chain")] = 3
+    max_ideas: Annotated[Cap | None, Meta(description="Stop after so many ideas (empty: no cap)")] = None
+    """Failing ideas count too."""
 
 
 class Scores(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ What to do next is read from the state alone, so going on after a kill is the sa
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,14 @@ from core.clock import Clock, SystemClock
 from core.config import Plan
 from core.errors import JagstormError, StoreError
 from core.feed import Listener, Listeners
-from core.models import CallFailedError, Provider
+from core.models import YOU, CallFailedError, Provider
 from core.randomness import generator
 from core.rules import MAX_UNSCORED, judge
 from core.scoring.scorer import Scorer
-from core.state import YOU, Chain, State, apply
+from core.state import Chain, State, apply
 from core.store.log import EventLog
 from core.teams.strategy import strategy_for
-from core.text import clean
+from core.text import clean, shown
 
 STORAGE = "storage"
 """Who pauses a session that could not be written."""
@@ -45,10 +45,14 @@ class Session:
         *,
         history: State | None = None,
         max_ideas: int | None = None,
+        notices: Sequence[str] = (),
         version: str = "",
         clock: Clock | None = None,
     ) -> None:
-        """`history` is the state of the session when it is taken up again; `max_ideas` then replaces the plan's cap."""
+        """`history` is the state of the session when it is taken up again; `max_ideas` then replaces the plan's cap.
+
+        `notices` are told once it begins, when whoever follows it can hear them.
+        """
         self.plan = plan
         self._log = log
         self._provider_for = provider_for
@@ -57,11 +61,12 @@ class Session:
         self._asker = Asker(plan, provider_for, scorer, self.emit)
         self._state = history or State()
         self._max_ideas = max_ideas
+        self._notices = notices
         self._version = version
         self._clock = clock or SystemClock()
         self._zero = self._clock.monotonic() - self._state.t
         self._listeners = Listeners()
-        self._early: list[cmd.Any] | None = []
+        self._early: list[cmd.AnyCommand] | None = []
         """Commands that came before the start, to be obeyed then; None once it has begun."""
         self._may_go_on = asyncio.Event()
         """Set while the state is not paused."""
@@ -118,7 +123,7 @@ class Session:
 
     # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def send(self, command: cmd.Any) -> None:
+    def send(self, command: cmd.AnyCommand) -> None:
         """Obey a command, one that comes before the start at the start.
 
         One that comes after the session's end, or that changes nothing, does nothing.
@@ -154,10 +159,10 @@ class Session:
 
         try:
             move(self._log, self.plan, command.folder)
-        except StoreError as error:
+        except JagstormError as error:
             self.emit(ev.Notice(text=error.message))
             return
-        self.emit(ev.Notice(text=f"The session now goes on in {self.folder}"))
+        self.emit(ev.Notice(text=f"The session now goes on in {shown(self.folder)}"))
         if self._state.paused:
             self._go_on(command.by)
 
@@ -189,11 +194,13 @@ class Session:
         return self._state.ended
 
     def _begin(self) -> None:
-        fresh = self._state.seq < 0
-        if fresh:
+        again = self._state.seq >= 0
+        if not self._state.started:
             self.emit(ev.SessionStarted(version=self._version))
-        if not fresh or self._max_ideas is not None:
+        if again or self._max_ideas is not None:
             self.emit(ev.Resumed(by=YOU, max_ideas=self._max_ideas))
+        for notice in self._notices:
+            self.emit(ev.Notice(text=notice))
         self._next_chain()
         early, self._early = self._early, None
         for command in early or ():

@@ -10,9 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from core import events as ev
-
-YOU = "you"
-"""The author of a person's own ideas."""
+from core.models import YOU
 
 
 class Idea(Struct, frozen=True, kw_only=True):
@@ -102,6 +100,7 @@ class State(Struct, kw_only=True):
 
     chains: dict[str, Chain] = field(default_factory=dict)
     current: str | None = None
+    started: bool = False
     version: str = ""
     seq: int = -1
     t: float = 0.0
@@ -125,6 +124,14 @@ class State(Struct, kw_only=True):
     @property
     def chain(self) -> Chain | None:
         return self.chains[self.current] if self.current is not None else None
+
+    @property
+    def resumable(self) -> bool:
+        """Whether there is something to go on with as things stand; a chain at its cap needs a higher one first."""
+        if self.ended:
+            return self.ended.how != "finished"
+        ends = [chain.ended for chain in self.chains.values()]
+        return not ends or any(end is None or end.reason in ("person", "error") for end in ends)
 
 
 def fold(history: Iterable[ev.Event]) -> State:
@@ -160,6 +167,7 @@ def snapshot(state: State) -> State:
 
 
 def _session_started(state: State, event: ev.SessionStarted) -> None:
+    state.started = True
     state.version = event.version
 
 

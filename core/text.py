@@ -26,6 +26,11 @@ def clean_line(text: str, limit: int | None = None) -> str:
     return line if limit is None else line[:limit].rstrip()
 
 
+def shown(path: object) -> str:
+    """A path, or a folder's name, as it can be shown: on one line, with nothing in it that a terminal would obey."""
+    return clean_line(str(path), 400)
+
+
 def clean_all(value: Any) -> Any:
     """`value`, made of dicts, lists, tuples and scalars, with every text in it clean."""
     if isinstance(value, str):

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from core.models import CallFailedError, Chunk, Finish, FinishReason, ModelSpec, Prompt, TextDelta, Usage
 
 Script = Callable[[ModelSpec, Prompt, int], str]
-"""What to answer, from the model, the prompt and the seed alone, so that a resumed session is answered the same."""
+"""What to answer, from the model, the prompt and the random seed alone: a resumed session is answered the same."""
 
 
 class ScriptedProvider:
@@ -24,11 +24,11 @@ class ScriptedProvider:
     async def prepare(self, spec: ModelSpec) -> None:
         pass
 
-    async def stream(self, spec: ModelSpec, prompt: Prompt, seed: int) -> AsyncGenerator[Chunk, None]:
+    async def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
         self.calls.append(prompt)
         if self.fail_after is not None and len(self.calls) > self.fail_after:
             raise CallFailedError("server", "the server said no")
-        words = self.script(spec, prompt, seed).split(" ")
+        words = self.script(spec, prompt, random_seed).split(" ")
         for place, word in enumerate(words):
             await asyncio.sleep(self.delay)
             yield TextDelta(word if place == 0 else f" {word}")
@@ -78,13 +78,13 @@ WORDS = (
 )
 
 
-def varied(spec: ModelSpec, prompt: Prompt, seed: int) -> str:
-    """Ideas that share few words, the same for the same seed."""
-    first, second, third = (WORDS[(seed // 30**place) % 30] for place in range(3))
-    return f"Couple the {first} to a {second} and read out how the {third} answers over {seed % 997} hours."
+def varied(spec: ModelSpec, prompt: Prompt, random_seed: int) -> str:
+    """Ideas that share few words, the same for the same random seed."""
+    first, second, third = (WORDS[(random_seed // 30**place) % 30] for place in range(3))
+    return f"Couple the {first} to a {second} and read out how the {third} answers over {random_seed % 997} hours."
 
 
-def same(spec: ModelSpec, prompt: Prompt, seed: int) -> str:
+def same(spec: ModelSpec, prompt: Prompt, random_seed: int) -> str:
     """One idea, again and again."""
     return "Cool the sample until the lattice rings and listen to the overtones of each defect."
 
@@ -97,9 +97,9 @@ class HeldProvider(ScriptedProvider):
         self.halfway = asyncio.Event()
         self.go_on = asyncio.Event()
 
-    async def stream(self, spec: ModelSpec, prompt: Prompt, seed: int) -> AsyncGenerator[Chunk, None]:
+    async def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
         place = 0
-        async for chunk in super().stream(spec, prompt, seed):
+        async for chunk in super().stream(spec, prompt, random_seed):
             yield chunk
             place += 1
             if place == 5:

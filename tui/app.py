@@ -9,29 +9,34 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.events import Resize
+from textual.geometry import Size
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
+from textual.worker import Worker, WorkerState
 
 from core import commands as cmd
-from core.config import Plan, sessions_folder
-from core.errors import JagstormError, StoreError
+from core.config import Plan, sessions_folder, write_private
+from core.errors import EXIT_INTERRUPTED, JagstormError
 from core.providers.catalog import Providers
+from core.text import clean
 from tui import themes
 from tui.driver import TolerantDriver
-from tui.screens.dialogs import Fault, Keys, TooSmall
+from tui.screens.dialogs import Fault, Keys, TooSmall, as_fault
 
 if TYPE_CHECKING:
     from core.session import Session
+    from core.store.library import Summary
     from tui.screens.live import LiveScreen
 
 SMALLEST = (60, 16)
 """Columns and rows below which nothing useful fits."""
 
-EXIT_INTERRUPTED = 4
-EXIT_STORE = 5
+LONGEST_TOAST = 500
+"""Characters of a toast."""
 
 
 class JagstormApp(App[int]):
@@ -55,42 +60,34 @@ class JagstormApp(App[int]):
         max_ideas: int | None = None,
         replay: Path | None = None,
         speed: float = 1.0,
+        model: Path | None = None,
         providers: Providers | None = None,
     ) -> None:
         super().__init__(driver_class=_driver())
         self.sessions = sessions_folder(sessions)
         self.question_files = question_files
+        self.model = model
+        """A GGUF file that teams run on, instead of the built-in weights."""
         self._first = (resume, max_ideas, replay, speed)
         self.providers = providers or Providers()
-        self.running: asyncio.Task[None] | None = None
         self.parting_words: list[str] = []
         self._live: dict[Path, LiveScreen] = {}
         """Every session that this app has run, by its folder."""
         self._interrupted_at = 0.0
+        self._leaving = False
         for theme in (themes.DARK, themes.LIGHT):
             self.register_theme(theme)
         self.theme = themes.fitting_theme(self.console.color_system)
 
-    @classmethod
-    def launch(
-        cls,
-        sessions: str | None,
-        question_files: tuple[str, ...],
-        *,
-        resume: Path | None = None,
-        max_ideas: int | None = None,
-        replay: Path | None = None,
-        speed: float = 1.0,
-    ) -> int:
+    def launch(self) -> int:
         """Run the app to its end, and say on the normal screen what a person needs then. Returns the exit code."""
-        app = cls(sessions, question_files, resume=resume, max_ideas=max_ideas, replay=replay, speed=speed)
-        code = app.run()
+        code = self.run()
         try:
-            for line in app.parting_words:
+            for line in self.parting_words:
                 print(line, flush=True)  # noqa: T201
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the terminal is gone
-        return app.return_code or code or 0
+        return self.return_code or code or 0
 
     # ── screens ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -109,7 +106,8 @@ class JagstormApp(App[int]):
         if replay:
             self.open_replay(replay, speed)
         elif resume:
-            self.resume_session(resume, max_ideas)
+            self._resume_or_leave(resume, max_ideas)
+        self._cover_if_too_small(self.size)
 
     def start_session(self, plan: Plan) -> None:
         """Begin a new session and show it."""
@@ -133,6 +131,16 @@ class JagstormApp(App[int]):
             return
         self._show(session)
 
+    def _resume_or_leave(self, folder: Path, max_ideas: int | None) -> None:
+        """Asked from the command line to resume what can't be resumed, say so there."""
+        from core.opening import resume
+
+        try:
+            self._show(resume(folder, self.providers, max_ideas))
+        except JagstormError as error:
+            self.parting_words.append(f"jagstorm: {error.message}")
+            self.exit(error.exit_code, return_code=error.exit_code)
+
     def _show(self, session: "Session") -> None:
         from tui.screens.live import LiveScreen
 
@@ -154,20 +162,30 @@ class JagstormApp(App[int]):
             self.say(problem, severity="warning")
         self.push_screen(ReplayScreen(Replay(stored.plan, stored.record.events, speed)))
 
+    @work(thread=True, exit_on_error=False, group="sessions")
+    def read_sessions(self, tell: Callable[[list["Summary"]], None]) -> None:
+        """Read what sessions there are, beside everything else, and `tell` it."""
+        from core.store import library
+
+        rows = list(library.summaries(self.sessions))
+        self.call_from_thread(tell, rows)
+
     def show_fault(self, error: JagstormError) -> None:
         self.push_screen(Fault(error))
 
     def say(self, text: str, *, severity: SeverityLevel = "information") -> None:
         """A toast. `text` is text: whatever it holds, it is shown as it is."""
-        self.notify(text, severity=severity, markup=False)
+        self.notify(clean(text, LONGEST_TOAST), severity=severity, markup=False)
 
     def on_resize(self, event: Resize) -> None:
-        fits = event.size.width >= SMALLEST[0] and event.size.height >= SMALLEST[1]
-        shown = isinstance(self.screen, TooSmall)
-        if not fits and not shown:
+        if len(self.screen_stack) > 1:  # the first size comes before the first screen
+            self._cover_if_too_small(event.size)
+
+    def _cover_if_too_small(self, size: Size) -> None:
+        """Cover what can't be shown by a screen that says so; it leaves by itself."""
+        fits = size.width >= SMALLEST[0] and size.height >= SMALLEST[1]
+        if not fits and not any(isinstance(screen, TooSmall) for screen in self.screen_stack):
             self.push_screen(TooSmall(SMALLEST))
-        elif fits and shown:
-            self.pop_screen()
 
     # ── actions everywhere ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -200,7 +218,7 @@ class JagstormApp(App[int]):
         path = platformdirs.user_state_path("jagstorm") / "copied.txt"
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            write_private(path, text)
         except OSError as error:
             self.say(f"Copied to the clipboard. {path} can't be written: {error.strerror}")
         else:
@@ -212,7 +230,7 @@ class JagstormApp(App[int]):
         """Ctrl+C: the second within two seconds quits."""
         loop = asyncio.get_running_loop()
         if loop.time() - self._interrupted_at < 2:
-            self.run_worker(self.action_quit(), exit_on_error=False)
+            self.run_worker(self._leave("you", EXIT_INTERRUPTED if self._any_running() else 0), exit_on_error=False)
             return
         self._interrupted_at = loop.time()
         self.say("Press Ctrl+C again to quit; what is on screen is saved")
@@ -220,20 +238,29 @@ class JagstormApp(App[int]):
     async def action_quit(self) -> None:
         await self._leave("you", 0)
 
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Every worker's failure is shown in one place."""
+        if event.state is WorkerState.ERROR and event.worker.error:
+            self.show_fault(as_fault(event.worker.error))
+
     def _on_signal(self, number: signal.Signals) -> None:
         self.run_worker(self._leave(number.name, EXIT_INTERRUPTED), exit_on_error=False)
 
     async def _leave(self, by: str, code: int) -> None:
-        """End every session that runs, then the app."""
+        """End every session that runs, then the app. A second wish to leave, while it does, changes nothing."""
+        if self._leaving:
+            return
+        self._leaving = True
         for screen in self._live.values():
-            try:
-                await screen.end_session(cmd.Stop(by=by))
-            except StoreError as error:
-                self.parting_words.append(f"jagstorm: {error.message}")
-                code = EXIT_STORE
+            if fault := await screen.end_session(cmd.Stop(by=by)):
+                self.parting_words.append(f"jagstorm: {fault.message}")
+                code = fault.exit_code
             self.parting_words += screen.parting_words()
         await self.providers.close()
-        self.exit(code)
+        self.exit(code, return_code=code)
+
+    def _any_running(self) -> bool:
+        return any(not screen.over for screen in self._live.values())
 
 
 def _driver() -> type[TolerantDriver] | None:

@@ -20,14 +20,19 @@ QUESTIONS = click.option(
     help="A file of your own questions, TOML or one a line. Can be given several times.",
 )
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Machine-readable output, one object a line.")
-MAX_IDEAS = click.option("--max-ideas", type=click.IntRange(min=1), metavar="N", help="Stop after N ideas.")
+MAX_IDEAS = click.option("--max-ideas", type=click.IntRange(1, 100_000), metavar="N", help="Stop after N ideas.")
 
 
 def _session_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     from core.config import sessions_folder
+    from core.errors import UsageError
     from core.store.library import session_folders
 
-    names = ["last", "example", *(folder.name for folder in session_folders(sessions_folder(None)))]
+    try:
+        folders = session_folders(sessions_folder(None))
+    except UsageError:
+        folders = []  # there is nobody to tell while a line is being completed
+    names = ["last", "example", *(folder.name for folder in folders)]
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -35,6 +40,20 @@ def _question_ids(_: click.Context, __: click.Parameter, incomplete: str) -> lis
     from core.questions import load_bank
 
     return [question.id for question in load_bank().questions if question.id.startswith(incomplete)]
+
+
+MODEL = click.option("--model", metavar="FILE", help="A GGUF file to run on, instead of the built-in model.")
+
+
+def _speed(_: click.Context, __: click.Parameter, value: str) -> float:
+    """A factor, or `max` for as fast as possible."""
+    try:
+        speed = float("inf") if value == "max" else float(value)
+    except ValueError:
+        speed = 0.0
+    if not (0.1 <= speed <= 1000 or value == "max"):
+        raise click.BadParameter("a number from 0.1 to 1000, or max")
+    return speed
 
 
 SESSION = click.argument("session", shell_complete=_session_names)
@@ -50,17 +69,18 @@ def _loudness(command: Any) -> Any:
 @click.version_option(package_name="jagstorm", message="%(prog)s %(version)s")
 @SESSIONS
 @QUESTIONS
+@MODEL
 @click.pass_context
-def cli(context: click.Context, sessions: str | None, question_files: tuple[str, ...]) -> None:
+def cli(context: click.Context, sessions: str | None, question_files: tuple[str, ...], model: str | None) -> None:
     """Brainstorm open scientific questions with a team of language models.
 
     Without a command, the app opens.
     """
-    context.obj = sessions
+    context.obj = {"sessions": sessions, "question_files": question_files, "model": model}
     if context.invoked_subcommand is None:
         from tui.guard import run_app
 
-        context.exit(run_app(sessions, question_files))
+        context.exit(run_app(sessions, question_files, model))
 
 
 @cli.command()
@@ -68,10 +88,12 @@ def cli(context: click.Context, sessions: str | None, question_files: tuple[str,
 @click.option("--question-id", metavar="ID", shell_complete=_question_ids, help="A question of the bank.")
 @QUESTIONS
 @click.option("--team", "team_name", metavar="NAME", help="Which team (default: the embedded team).")
-@click.option("--model", metavar="FILE", help="A GGUF file for the team to run on, instead of the built-in model.")
+@MODEL
 @MAX_IDEAS
 @click.option("--patience", type=click.IntRange(min=1), metavar="N", help="Failing ideas in a row that end a chain.")
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="The random seed, to draw the same again.")
+@click.option(
+    "--random-seed", type=click.IntRange(0, 2**63 - 1), metavar="N", help="To draw the same members and concepts again."
+)
 @AS_JSON
 @SESSIONS
 @_loudness
@@ -83,7 +105,7 @@ def run(context: click.Context, /, **options: Any) -> None:
     """
     from tui.headless import run_new
 
-    context.exit(run_new(**_with_sessions(context, options)))
+    context.exit(run_new(**_with_shared(context, options)))
 
 
 @cli.command()
@@ -96,7 +118,7 @@ def run(context: click.Context, /, **options: Any) -> None:
 @click.pass_context
 def resume(context: click.Context, /, headless: bool, **options: Any) -> None:
     """Go on with a session that was stopped, interrupted or killed."""
-    options = _with_sessions(context, options)
+    options = _with_shared(context, options)
     if headless or options["as_json"]:
         from tui.headless import run_resumed
 
@@ -108,14 +130,14 @@ def resume(context: click.Context, /, headless: bool, **options: Any) -> None:
 
 @cli.command()
 @SESSION
-@click.option("--speed", type=click.FloatRange(min=0.1, max=1000), default=1.0, help="How fast, 1 is as it was.")
+@click.option("--speed", metavar="X", default="1", callback=_speed, help="How fast: 1 is as it was, max is at once.")
 @SESSIONS
 @click.pass_context
-def replay(context: click.Context, session: str, speed: float, sessions: str | None) -> None:
+def replay(context: click.Context, /, **options: Any) -> None:
     """Watch a recorded session again. `jagstorm replay example` shows the one that comes with Jagstorm."""
     from tui.guard import replay_in_app
 
-    context.exit(replay_in_app(sessions or context.obj, session, speed))
+    context.exit(replay_in_app(**_with_shared(context, options)))
 
 
 @cli.command()
@@ -123,22 +145,23 @@ def replay(context: click.Context, session: str, speed: float, sessions: str | N
 @click.option("--domain", metavar="D", default="", help="Only those of this domain or subdomain.")
 @QUESTIONS
 @AS_JSON
-def questions(search: str, domain: str, question_files: tuple[str, ...], as_json: bool) -> None:
+@click.pass_context
+def questions(context: click.Context, /, **options: Any) -> None:
     """List the questions of the bank, and your own."""
     from tui.listing import list_questions
 
-    list_questions(search, domain, question_files, as_json)
+    list_questions(**_with_shared(context, options))
 
 
 @cli.command()
 @AS_JSON
 @SESSIONS
 @click.pass_context
-def sessions(context: click.Context, sessions: str | None, as_json: bool) -> None:
+def sessions(context: click.Context, /, **options: Any) -> None:
     """List the sessions, newest first."""
     from tui.listing import list_sessions
 
-    list_sessions(sessions or context.obj, as_json)
+    list_sessions(**_with_shared(context, options))
 
 
 @cli.command()
@@ -146,11 +169,11 @@ def sessions(context: click.Context, sessions: str | None, as_json: bool) -> Non
 @AS_JSON
 @SESSIONS
 @click.pass_context
-def show(context: click.Context, session: str, as_json: bool, sessions: str | None) -> None:
+def show(context: click.Context, /, **options: Any) -> None:
     """Show a session: the question, the ideas with their scores, why it stopped."""
     from tui.listing import show_session
 
-    show_session(sessions or context.obj, session, as_json)
+    show_session(**_with_shared(context, options))
 
 
 @cli.command()
@@ -167,24 +190,30 @@ def completion(shell: str) -> None:
     click.echo(found(cli, {}, "jagstorm", "_JAGSTORM_COMPLETE").source())
 
 
-def _with_sessions(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:
-    """`--sessions` may stand before or after the command's name."""
-    return {**options, "sessions": options["sessions"] or context.obj}
+def _with_shared(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:
+    """The command's options; those that it shares with `jagstorm` itself may also stand before its name."""
+    return {name: value or context.obj.get(name, value) for name, value in options.items()}
+
+
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _interrupt(number: int, _: FrameType | None) -> None:
+    """End the command; once it is ending, further signals change nothing."""
+    for other in STOPPING:
+        signal.signal(other, signal.SIG_IGN)
     raise KeyboardInterrupt(signal.Signals(number).name)
 
 
-def main() -> None:
-    """Run the command."""
+def run_command() -> NoReturn:
+    """Run what the command line says, and leave."""
     leave(lambda: cli.main(prog_name="jagstorm", standalone_mode=False) or 0)
 
 
 def leave(command: Callable[[], int]) -> NoReturn:
     """Run `command` and leave with its exit code; what a user can cause ends in one line, never in a traceback."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGHUP, _interrupt)
+    for number in STOPPING:
+        signal.signal(number, _interrupt)
     try:
         code = command()
     except click.ClickException as error:
@@ -204,7 +233,3 @@ def leave(command: Callable[[], int]) -> NoReturn:
         click.echo(f"jagstorm: {error.message}", err=True)
         code = error.exit_code
     sys.exit(code)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,9 +9,10 @@ import signal
 import sys
 import termios
 from collections.abc import Callable
-from pathlib import Path
 from threading import Thread
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from core.errors import EXIT_INTERRUPTED, UsageError
 
 # Leave the alternate screen, show the cursor, end mouse reports, bracketed paste and the kitty keyboard protocol.
 RESTORE = (
@@ -22,74 +23,85 @@ RESTORE = (
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
-def run_app(sessions: str | None, question_files: tuple[str, ...]) -> int:
+def run_app(sessions: str | None, question_files: tuple[str, ...], model: str | None) -> int:
     """Open the app on its first screen. Returns the exit code."""
+    from core.config import path_of
+
+    path = path_of(model) if model else None
+    for name in question_files:
+        path_of(name)
 
     def start() -> int:
         from tui.app import JagstormApp
 
-        return JagstormApp.launch(sessions, question_files)
+        return JagstormApp(sessions, question_files, model=path).launch()
 
     return _guarded(start)
 
 
-def resume_in_app(sessions: str | None, reference: str, max_ideas: int | None) -> int:
+def resume_in_app(sessions: str | None, session: str, max_ideas: int | None) -> int:
     """Open the app on a session taken up again. Returns the exit code.
 
     Raises `UsageError` or another `JagstormError` before the app opens, if the session can't be resumed.
     """
-    folder = _find(sessions, reference)
+    from core.config import sessions_folder
+    from core.opening import check_unfinished
+    from core.store.library import find, load
+
+    folder = find(sessions_folder(sessions), session)
+    stored = load(folder)
+    check_unfinished(stored.plan, stored.state(), max_ideas)
 
     def start() -> int:
         from tui.app import JagstormApp
 
-        return JagstormApp.launch(sessions, (), resume=folder, max_ideas=max_ideas)
+        return JagstormApp(sessions, resume=folder, max_ideas=max_ideas).launch()
 
     return _guarded(start)
 
 
-def replay_in_app(sessions: str | None, reference: str, speed: float) -> int:
-    """Open the app on a recorded session. Returns the exit code. Raises as `resume_in_app`."""
-    folder = _find(sessions, reference)
+def replay_in_app(sessions: str | None, session: str, speed: float) -> int:
+    """Open the app on a recorded session. Returns the exit code.
+
+    Raises `UsageError` or `SessionUnreadableError` before the app opens, if there is nothing to replay.
+    """
+    from core.config import sessions_folder
+    from core.store.library import find, load
+
+    folder = find(sessions_folder(sessions), session)
+    load(folder)
 
     def start() -> int:
         from tui.app import JagstormApp
 
-        return JagstormApp.launch(sessions, (), replay=folder, speed=speed)
+        return JagstormApp(sessions, replay=folder, speed=speed).launch()
 
     return _guarded(start)
-
-
-def _find(sessions: str | None, reference: str) -> Path:
-    from core.config import read_plan, sessions_folder
-    from core.store.library import find
-
-    folder = find(sessions_folder(sessions), reference)
-    read_plan(folder)
-    return folder
 
 
 def _guarded(start: Callable[[], int]) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        from core.errors import UsageError
-
         raise UsageError("The app needs a terminal; `jagstorm run` works without one")
     before = termios.tcgetattr(sys.stdin)
     watched, held = os.pipe()
+    # Whatever comes between the fork and the handlers waits, or the parent could leave without its child.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON)
     child = os.fork()
     if child == 0:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         os.close(held)
         Thread(target=_end_with_parent, args=(watched,), daemon=True).start()
         _be_the_app(start)
     os.close(watched)
     for number in PASSED_ON:
         signal.signal(number, lambda received, _: _pass_on(child, received))
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     status = _wait(child)
     if os.WIFSIGNALED(status):
         _restore(before)
         name = signal.Signals(os.WTERMSIG(status)).name
         sys.stderr.write(f"jagstorm: the app died ({name}); what was seen is saved: jagstorm resume last\n")
-        return 4
+        return EXIT_INTERRUPTED
     return os.waitstatus_to_exitcode(status)
 
 
@@ -111,7 +123,7 @@ def _pass_on(child: int, number: int) -> None:
     try:
         os.kill(child, number)
     except ProcessLookupError:
-        pass
+        pass  # it has ended by itself
 
 
 def _wait(child: int) -> int:
@@ -124,10 +136,10 @@ def _wait(child: int) -> int:
         _pass_on(child, signal.SIGCONT)
 
 
-def _restore(attributes: list[object]) -> None:
+def _restore(attributes: list[Any]) -> None:
     """Give the terminal back as it was before the app."""
     try:
-        termios.tcsetattr(sys.stdin, termios.TCSANOW, attributes)  # type: ignore[arg-type]
+        termios.tcsetattr(sys.stdin, termios.TCSANOW, attributes)
         os.write(sys.stdout.fileno(), RESTORE.encode())
     except (OSError, termios.error):
         pass  # the terminal itself is gone

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from core import commands as cmd
 from core import events as ev
-from core.config import sessions_folder
-from core.errors import StoreError, UsageError
-from core.models import TeamSpec
+from core.config import path_of, sessions_folder
+from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, EXIT_MODEL, EXIT_STORE, StoreError, UsageError
 from core.opening import begin, resume
 from core.providers.catalog import Providers
 from core.questions import Question, own_question
@@ -22,12 +21,10 @@ from core.rules import NOVELTY_THRESHOLDS, Rules
 from core.session import Session
 from core.state import Chain
 from core.store import library
-from core.teams.presets import default_team, named_team
-from core.text import clean_line
+from core.teams.presets import default_team, named_team, on_model
+from core.text import clean_line, shown
 from tui.listing import bank_with
 from tui.words import score_words, why_ended
-
-EXIT_ENDED, EXIT_MODEL, EXIT_INTERRUPTED, EXIT_STORE = 0, 3, 4, 5
 
 
 def run_new(
@@ -39,7 +36,7 @@ def run_new(
     model: str | None,
     max_ideas: int | None,
     patience: int | None,
-    seed: int | None,
+    random_seed: int | None,
     as_json: bool,
     sessions: str | None,
     quiet: bool,
@@ -51,7 +48,7 @@ def run_new(
     rules = Rules(embedding_novelty=NOVELTY_THRESHOLDS["wordllama"], max_ideas=max_ideas)
     if patience is not None:
         rules = replace(rules, patience=patience)
-    plan = library.new_plan((question,), _on_model(team, model), rules, seed)
+    plan = library.new_plan((question,), on_model(team, path_of(model) if model else None), rules, random_seed)
     folder = sessions_folder(sessions)
     return asyncio.run(_run(lambda providers: begin(folder, plan, providers), as_json, quiet, verbose))
 
@@ -71,18 +68,6 @@ def _question(text: str | None, question_id: str | None, question_files: tuple[s
         return own_question(sys.stdin.read() if text == "-" else text)
     assert question_id is not None
     return bank_with(question_files).get(question_id)
-
-
-def _on_model(team: TeamSpec, path: str | None) -> TeamSpec:
-    """The team on another GGUF file."""
-    if path is None:
-        return team
-    resolved = str(Path(path).expanduser().absolute())
-    members = tuple(
-        replace(member, model=replace(member.model, model=resolved, name=clean_line(Path(path).stem, 60)))
-        for member in team.members
-    )
-    return replace(team, members=members)
 
 
 async def _run(opened: Callable[[Providers], Session], as_json: bool, quiet: bool, verbose: bool) -> int:
@@ -172,7 +157,10 @@ class _Progress:
 
 
 def _say(text: str, *, bold: bool = False, dim: bool = False) -> None:
-    click.echo(click.style(text, bold=bold or None, dim=dim or None), err=True)
+    try:
+        click.echo(click.style(text, bold=bold or None, dim=dim or None), err=True)
+    except BrokenPipeError:
+        pass  # nobody reads the progress any more: the session, and its summary, go on
 
 
 def _print_summary(session: Session) -> None:
@@ -183,7 +171,7 @@ def _print_summary(session: Session) -> None:
         f"{state.t:.0f} s, {state.output_tokens:,} tokens written"
         + (f" at {state.output_tokens / state.generation_seconds:.0f} a second" if state.generation_seconds else "")
     )
-    click.echo(f"Saved in {session.folder}")
+    click.echo(f"Saved in {shown(session.folder)}")
 
 
 def _exit_code(session: Session, ended: ev.SessionEnded) -> int:
@@ -204,5 +192,5 @@ def _exit_code(session: Session, ended: ev.SessionEnded) -> int:
 
 def resume_command(folder: Path) -> str:
     """What to type to go on with a session, from here."""
-    where = "" if folder.parent == sessions_folder(None) else f" --sessions {shlex.quote(str(folder.parent))}"
+    where = "" if folder.parent == sessions_folder(None) else f" --sessions {shlex.quote(shown(folder.parent))}"
     return f"jagstorm resume {folder.name}{where}"

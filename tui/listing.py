@@ -1,23 +1,21 @@
 """What `questions`, `sessions` and `show` print."""
 
-from pathlib import Path
-
 import click
 import msgspec
 
-from core.config import own_question_files, sessions_folder
+from core.config import own_question_files, path_of, sessions_folder
 from core.questions import Question, QuestionBank, load_bank
 from core.state import Chain, Idea, State
 from core.store import library
-from core.text import clean_line
+from core.text import clean_line, shown
 from tui.words import score_words, why_ended
 
 
 def bank_with(question_files: tuple[str, ...]) -> QuestionBank:
     """The bank with a person's own files; what is wrong with them is said on standard error."""
-    bank = load_bank([*own_question_files(), *(Path(name).expanduser() for name in question_files)])
+    bank = load_bank([*own_question_files(), *map(path_of, question_files)])
     for problem in bank.problems:
-        click.echo(f"jagstorm: {problem}", err=True)
+        click.echo(f"jagstorm: {clean_line(problem)}", err=True)
     return bank
 
 
@@ -52,19 +50,21 @@ def list_sessions(sessions: str | None, as_json: bool) -> None:
             click.echo(f"{clean_line(row.id)}  damaged: {clean_line(row.problem)}")
         else:
             why = f", {row.reason}" if row.reason else ""
-            click.echo(f"{click.style(row.id, bold=True)}  {row.status}{why}")
+            click.echo(f"{click.style(clean_line(row.id), bold=True)}  {row.status}{why}")
             click.echo(f"    {row.valid} of {row.ideas} ideas pass  {row.team}  {clean_line(row.question, 120)}")
     if not found and not as_json:
-        click.echo(f"No sessions in {folder} yet: begin one with `jagstorm run`, or `jagstorm` for the app.", err=True)
+        click.echo(
+            f"No sessions in {shown(folder)} yet: begin one with `jagstorm run`, or `jagstorm` for the app.", err=True
+        )
 
 
-def show_session(sessions: str | None, reference: str, as_json: bool) -> None:
-    session = library.load(library.find(sessions_folder(sessions), reference))
-    for problem in session.record.problems:
+def show_session(sessions: str | None, session: str, as_json: bool) -> None:
+    stored = library.load(library.find(sessions_folder(sessions), session))
+    for problem in stored.record.problems:
         click.echo(f"jagstorm: {clean_line(problem)}", err=True)
-    state = session.state()
+    state = stored.state()
     if as_json:
-        click.echo(msgspec.json.encode(_as_object(session, state)))
+        click.echo(msgspec.json.encode(_as_object(stored, state)))
         return
     for chain in state.chains.values():
         click.echo(click.style(chain.text, bold=True))
@@ -74,7 +74,9 @@ def show_session(sessions: str | None, reference: str, as_json: bool) -> None:
         click.echo(why_ended(chain, state))
     if not state.chains:
         click.echo("This session has not begun: nothing is recorded in it.")
-    click.echo(f"{session.plan.team.name}, {state.t:.0f} s, {state.output_tokens:,} tokens written, {session.folder}")
+    click.echo(
+        f"{stored.plan.team.name}, {state.t:.0f} s, {state.output_tokens:,} tokens written, {shown(stored.folder)}"
+    )
 
 
 def _show_idea(idea: Idea) -> None:
@@ -85,7 +87,7 @@ def _show_idea(idea: Idea) -> None:
 
 def _as_object(session: library.StoredSession, state: State) -> dict[str, object]:
     return {
-        "id": session.folder.name,
+        "id": shown(session.folder.name),
         "plan": session.plan,
         "status": library.status(session.folder, state),
         "seconds": state.t,

@@ -8,6 +8,7 @@ from time import monotonic
 from core.events import Trace
 from core.models import (
     CallFailedError,
+    FailureKind,
     Finish,
     FinishReason,
     ModelSpec,
@@ -29,11 +30,13 @@ OnDelta = Callable[[str, str], None]
 class Call:
     """What has come back so far stays here however the call ends, so that it can be recorded."""
 
-    def __init__(self, provider: Provider, spec: ModelSpec, prompt: Prompt, seed: int, on_delta: OnDelta) -> None:
+    def __init__(
+        self, provider: Provider, spec: ModelSpec, prompt: Prompt, random_seed: int, on_delta: OnDelta
+    ) -> None:
         self._provider = provider
         self._spec = spec
         self._prompt = prompt
-        self._seed = seed
+        self._random_seed = random_seed
         self._on_delta = on_delta
         self._began = monotonic()
         self._trace: list[tuple[int, int]] = []
@@ -41,7 +44,7 @@ class Call:
         self._thoughts: list[str] = []
         self._written = len(prompt.lead)
         self._usage: Usage | None = None
-        self.kind = ""
+        self.kind: FailureKind | None = None
         self.message = ""
 
     @property
@@ -89,7 +92,7 @@ class Call:
             self._mark(last=True)
 
     async def _receive(self) -> Outcome:
-        async with aclosing(self._provider.stream(self._spec, self._prompt, self._seed)) as stream:
+        async with aclosing(self._provider.stream(self._spec, self._prompt, self._random_seed)) as stream:
             async for chunk in stream:
                 match chunk:
                     case TextDelta(text):

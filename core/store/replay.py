@@ -13,12 +13,17 @@ from core import events as ev
 from core.config import Plan
 from core.errors import UsageError
 from core.feed import Listener, Listeners
+from core.models import YOU
 from core.state import State, apply, snapshot
 
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, float("inf"))
 
 CHECKPOINT = 1000
 """Events between two kept states: seeking folds at most so many."""
+
+
+LATE_SECONDS = 0.5
+"""How far a replay may fall behind and still catch up; a process that was held for longer goes on where it was."""
 
 
 class Replay:
@@ -36,9 +41,9 @@ class Replay:
         self._checkpoints: list[State] = [snapshot(self._state)]
         self._woken = asyncio.Event()
         self._clock = 0.0
-        """Where the replay was, in the session's seconds, when it last moved or began to wait."""
-        self._waiting_since: float | None = None
-        """When the wait for the next event began, on the machine's clock."""
+        """Where the replay was, in the session's seconds, when it last moved."""
+        self._since: float | None = None
+        """When it should have been there, on the machine's clock; None while it does not play."""
         self._index()
 
     def _index(self) -> None:
@@ -61,7 +66,7 @@ class Replay:
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         return self._listeners.subscribe(listener)
 
-    def send(self, command: cmd.Any) -> None:
+    def send(self, command: cmd.AnyCommand) -> None:
         raise UsageError("A replay only shows what was: resume the session to go on with it")
 
     # ── where it is ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -69,9 +74,8 @@ class Replay:
     @property
     def seconds(self) -> float:
         """Where the replay is."""
-        if self._waiting_since is None:
-            return self._clock
-        return min(self._clock + (monotonic() - self._waiting_since) * self.speed, self._times[self._next])
+        passed = 0.0 if self._since is None else monotonic() - self._since
+        return min(self._clock + passed * self.speed, self._times[self._next]) if passed > 0 else self._clock
 
     @property
     def length(self) -> float:
@@ -83,13 +87,13 @@ class Replay:
         return self._next >= len(self._events)
 
     def marks(self) -> list[tuple[float, str]]:
-        """What the time bar shows: (seconds, `failed`, `person` or `seed`)."""
+        """What the time bar shows: (seconds, `failed` or `person`)."""
         marks = []
         for event in self._events:
             if isinstance(event, ev.IdeaScored) and event.verdict == "failed":
                 marks.append((event.t, "failed"))
-            elif (isinstance(event, ev.IdeaAdded) and event.author == "you") or isinstance(
-                event, ev.Paused | ev.Resumed
+            elif (isinstance(event, ev.IdeaAdded) and event.author == YOU) or (
+                isinstance(event, ev.Paused | ev.Resumed) and event.by == YOU
             ):
                 marks.append((event.t, "person"))
         return marks
@@ -132,7 +136,7 @@ class Replay:
     def _hold(self) -> None:
         """End the wait for the next event, if there is one, with the time that has passed."""
         self._clock = self.seconds
-        self._waiting_since = None
+        self._since = None
         self._woken.set()
 
     def _go_to(self, place: int) -> None:
@@ -145,6 +149,8 @@ class Replay:
     def _advance(self) -> None:
         event = self._events[self._next]
         self._next += 1
+        if self.at_end:
+            self._since = None
         apply(self._state, event)
         self._listeners.tell(event)
 
@@ -157,13 +163,17 @@ class Replay:
             if not self.playing:
                 await self._woken.wait()
                 continue
-            wait = (self._times[self._next] - self._clock) / self.speed
+            if self._since is None:
+                self._since = monotonic()
+            due = self._since + (self._times[self._next] - self._clock) / self.speed
+            wait = due - monotonic()
             if wait > 0:
-                self._waiting_since = monotonic()
                 await self._wait(wait)
                 if self._woken.is_set():
                     continue
-                self._waiting_since = None
+            # The next wait counts from when this event was due: what one oversleeps, the next makes good.
+            now = monotonic()
+            self._since = max(min(due, now), now - LATE_SECONDS)
             self._clock = self._times[self._next]
             self._advance()
             if wait <= 0:

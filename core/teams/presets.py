@@ -1,5 +1,9 @@
 """The teams that need no set-up: members on the built-in weights, chosen by `tests/benchmarks/prompt_styles.py`."""
 
+from pathlib import Path
+
+from msgspec.structs import replace
+
 from core.errors import UsageError
 from core.models import Member, ModelSpec, TeamSpec
 from core.text import clean_line
@@ -32,6 +36,17 @@ EMBEDDED_SOLO = TeamSpec(
 def presets() -> dict[str, TeamSpec]:
     """By name, the default first."""
     return {team.name: team for team in (EMBEDDED_TEAM, EMBEDDED_SOLO)}
+
+
+def on_model(team: TeamSpec, path: Path | None) -> TeamSpec:
+    """The team with all its members on another GGUF file; as it is for None."""
+    if path is None:
+        return team
+    members = tuple(
+        replace(member, model=replace(member.model, model=str(path.absolute()), name=clean_line(path.stem, 60)))
+        for member in team.members
+    )
+    return replace(team, members=members)
 
 
 def default_team() -> TeamSpec:

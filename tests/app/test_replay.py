@@ -14,6 +14,8 @@ from tui.screens.idea import IdeaScreen
 from tui.screens.replay import ReplayScreen
 from tui.screens.sessions import SessionsScreen
 from tui.screens.setup import SetupScreen
+from tui.widgets.chain import ChainList
+from tui.widgets.plot import Plot
 from tui.widgets.timebar import TimeBar
 
 
@@ -100,6 +102,8 @@ async def test_the_time_bar_is_clicked_and_dragged(app: JagstormApp, recorded: P
         await pilot.hover(bar, offset=(width - 1, 0))
         await pilot.mouse_up(bar, offset=(width - 1, 0))
         await until(pilot, lambda: replay.seconds == pytest.approx(replay.length, rel=0.03))
+        await pilot.click(bar, offset=(1, 0))  # the first cell within its padding
+        await until(pilot, lambda: replay.seconds == 0)
 
 
 async def test_an_idea_opens_from_a_replay_too(app: JagstormApp, recorded: Path) -> None:
@@ -145,3 +149,45 @@ async def test_a_damaged_session_is_listed_with_its_reason(app: JagstormApp, rec
         await pilot.press("f3")
         await until_shown(pilot, "damaged")
         await until_shown(pilot, "it is not TOML")
+
+
+async def test_before_the_question_there_is_nothing_to_see(app: JagstormApp, recorded: Path) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        replay = await open_replay(pilot, recorded)
+        await pilot.press("g", "5", "enter")
+        await until(pilot, lambda: shown_ideas(replay) == 5)
+        replay.seek(-1)
+        assert isinstance(app.screen, ReplayScreen)
+        app.screen.paint()
+        await until(pilot, lambda: app.screen.query_one(ChainList).matches == 0)
+        assert "Couple the" not in text_of(app)
+
+
+async def test_playing_and_holding_leave_the_cursor_where_the_person_put_it(app: JagstormApp, recorded: Path) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        replay = await open_replay(pilot, recorded)
+        await pilot.press("g", "6", "enter")
+        await until(pilot, lambda: shown_ideas(replay) == 6)
+        chain = app.screen.query_one(ChainList)
+        await pilot.press("home", "down", "space", "space")
+        assert chain.cursor == 1
+        await pilot.press("end")
+        assert chain.cursor == shown_ideas(replay) - 1
+
+
+async def test_another_theme_recolours_the_chart_at_once(app: JagstormApp, recorded: Path) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        replay = await open_replay(pilot, recorded)
+        await pilot.press("g", "6", "enter")
+        await until(pilot, lambda: shown_ideas(replay) == 6)
+
+        def colours() -> set[str]:
+            plot = app.screen.query_one(Plot)
+            strips = [plot.render_line(y) for y in range(plot.size.height)]
+            return {str(s.style.color) for strip in strips for s in strip if "•" in s.text and s.style}
+
+        dark = colours()
+        await pilot.press("ctrl+t")
+        await pilot.pause(0.2)
+        assert dark
+        assert colours() != dark

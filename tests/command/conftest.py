@@ -7,7 +7,7 @@ import pytest
 
 from core.providers import catalog
 from tests.scripted import ScriptedProvider, varied
-from tui.cli import main
+from tui.cli import run_command
 
 
 class Result(NamedTuple):
@@ -35,7 +35,7 @@ def jagstorm(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     def run(*words: str) -> Result:
         monkeypatch.setattr("sys.argv", ["jagstorm", *words])
         with pytest.raises(SystemExit) as left:
-            main()
+            run_command()
         out, err = capsys.readouterr()
         assert "Traceback" not in err
         code = left.value.code

@@ -32,7 +32,7 @@ def test_a_run_to_its_cap_says_what_came_and_ends_with_0(
 
 def test_a_chain_ended_by_a_rule_ends_with_0(jagstorm: Jagstorm, provider: ScriptedProvider) -> None:
     provider.script = same
-    code, out, _ = jagstorm("run", *QUESTION, "--patience", "2", "--seed", "3")
+    code, out, _ = jagstorm("run", *QUESTION, "--patience", "2", "--random-seed", "3")
     assert code == 0
     assert "The last 2 ideas failed" in out
 
@@ -57,7 +57,7 @@ def test_quiet_prints_the_summary_alone_and_verbose_each_step(jagstorm: Jagstorm
 
 def test_the_same_seed_draws_the_same(jagstorm: Jagstorm, provider: ScriptedProvider) -> None:
     def ideas() -> list[str]:
-        out = jagstorm("run", *QUESTION, "--max-ideas", "5", "--seed", "11", "--json").out
+        out = jagstorm("run", *QUESTION, "--max-ideas", "5", "--random-seed", "11", "--json").out
         events = [json.loads(line) for line in out.splitlines()]
         return [event["text"] for event in events if event["type"] == "idea_added"]
 
@@ -182,9 +182,7 @@ def test_a_session_that_another_process_writes_is_left_alone(
 
 def test_when_the_reader_of_the_events_leaves_the_session_ends_cleanly(sessions: Path) -> None:
     """As `jagstorm run --json | head -1` does, on the real model."""
-    command = (
-        f"{sys.executable} -m tui.cli run --question 'Propose a way to weigh a smell.' --json --sessions {sessions}"
-    )
+    command = f"{sys.executable} -m tui run --question 'Propose a way to weigh a smell.' --json --sessions {sessions}"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command} | head -1"], capture_output=True, text=True, timeout=60, check=False
     )

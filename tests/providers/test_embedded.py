@@ -39,15 +39,15 @@ async def provider() -> AsyncIterator[EmbeddedProvider]:
 
 
 async def collect(
-    provider: EmbeddedProvider, spec: ModelSpec, prompt: Prompt, seed: int = 1
+    provider: EmbeddedProvider, spec: ModelSpec, prompt: Prompt, random_seed: int = 1
 ) -> tuple[list[str], Finish]:
-    chunks: list[Chunk] = [chunk async for chunk in provider.stream(spec, prompt, seed)]
+    chunks: list[Chunk] = [chunk async for chunk in provider.stream(spec, prompt, random_seed)]
     assert isinstance(chunks[-1], Finish)
     return [chunk.text for chunk in chunks if isinstance(chunk, TextDelta)], chunks[-1]
 
 
-async def answer(provider: EmbeddedProvider, spec: ModelSpec, prompt: Prompt, seed: int = 1) -> str:
-    return "".join((await collect(provider, spec, prompt, seed))[0])
+async def answer(provider: EmbeddedProvider, spec: ModelSpec, prompt: Prompt, random_seed: int = 1) -> str:
+    return "".join((await collect(provider, spec, prompt, random_seed))[0])
 
 
 def call_threads() -> list[str]:
@@ -105,15 +105,15 @@ async def test_a_prompt_that_does_not_fit_is_refused_not_cut(provider: EmbeddedP
 async def test_the_same_seed_gives_the_same_text_and_another_seed_another(provider: EmbeddedProvider) -> None:
     # The first call works the prompt out, so that all that follow start from the same numbers.
     await answer(provider, SPEC, LIST)
-    first = await answer(provider, SPEC, LIST, seed=7)
-    assert await answer(provider, SPEC, LIST, seed=7) == first
-    others = {await answer(provider, SPEC, LIST, seed=seed) for seed in (8, 9, 10)}
+    first = await answer(provider, SPEC, LIST, random_seed=7)
+    assert await answer(provider, SPEC, LIST, random_seed=7) == first
+    others = {await answer(provider, SPEC, LIST, random_seed=random_seed) for random_seed in (8, 9, 10)}
     assert others != {first}
 
 
 async def test_the_seed_that_means_random_to_the_engine_is_never_sent(provider: EmbeddedProvider) -> None:
     await answer(provider, SPEC, LIST)
-    texts = {await answer(provider, SPEC, LIST, seed=0xFFFFFFFF) for _ in range(3)}
+    texts = {await answer(provider, SPEC, LIST, random_seed=0xFFFFFFFF) for _ in range(3)}
     assert len(texts) == 1
 
 
@@ -173,8 +173,8 @@ async def test_a_call_cancelled_while_it_waits_its_turn_never_starts(provider: E
 
 async def test_calls_at_once_each_get_their_own_answer(provider: EmbeddedProvider) -> None:
     await answer(provider, SPEC, LIST)
-    alone = await answer(provider, SPEC, LIST, seed=3)
-    together = await asyncio.gather(*(answer(provider, SPEC, prompt, seed=3) for prompt in (LIST, CHAT, LIST)))
+    alone = await answer(provider, SPEC, LIST, random_seed=3)
+    together = await asyncio.gather(*(answer(provider, SPEC, prompt, random_seed=3) for prompt in (LIST, CHAT, LIST)))
     assert all(together)
     assert {together[0], together[2]} & {alone}
     assert call_threads() == []
@@ -204,6 +204,24 @@ async def test_tokens_are_counted_as_the_model_sees_them(provider: EmbeddedProvi
     sent = "".join(message.text for message in LIST.messages)
     _, finish = await collect(provider, SPEC, LIST)
     assert await provider.count_tokens(SPEC, sent) == finish.usage.input_tokens
+
+
+async def test_no_file_is_looked_at_for_weights_that_are_loaded(
+    provider: EmbeddedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(embedded, "weights_path", looked.append)
+    await provider.prepare(SPEC)
+    assert await provider.count_tokens(SPEC, "word " * 50) > 0
+    await collect(provider, SPEC, LIST)
+    assert looked == []
+
+
+async def test_closed_weights_are_looked_for_again() -> None:
+    provider = EmbeddedProvider()
+    for _ in range(2):
+        assert await provider.count_tokens(SPEC, "word") == 1
+        await provider.close()
 
 
 async def test_nobody_else_on_the_machine_can_use_the_engines_port(provider: EmbeddedProvider) -> None:

@@ -30,7 +30,7 @@ def provider() -> ScriptedProvider:
 def main() -> None:
     made = provider()
     catalog._make = lambda name: made
-    cli.main()
+    cli.run_command()
 
 
 if __name__ == "__main__":

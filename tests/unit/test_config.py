@@ -34,7 +34,7 @@ def plan_with(text: str, persona: str, novelty: float, cap: int | None, subdomai
     )
 
 
-@given(PLAIN, PLAIN, st.floats(0, 1), st.none() | st.integers(1, 10**6), st.none() | st.just("Fundamental"))
+@given(PLAIN, PLAIN, st.floats(0, 1), st.none() | st.integers(1, 100_000), st.none() | st.just("Fundamental"))
 def test_a_plan_is_read_back_as_it_was(
     text: str, persona: str, novelty: float, cap: int | None, subdomain: str | None
 ) -> None:

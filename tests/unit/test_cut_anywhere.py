@@ -27,16 +27,16 @@ STRIDE = 23
 """
 
 
-def often_failing(spec: ModelSpec, prompt: Prompt, seed: int) -> str:
+def often_failing(spec: ModelSpec, prompt: Prompt, random_seed: int) -> str:
     """Every third seed brings the same idea again."""
-    return same(spec, prompt, seed) if seed % 3 == 0 else varied(spec, prompt, seed)
+    return same(spec, prompt, random_seed) if random_seed % 3 == 0 else varied(spec, prompt, random_seed)
 
 
-def often_broken(spec: ModelSpec, prompt: Prompt, seed: int) -> str:
+def often_broken(spec: ModelSpec, prompt: Prompt, random_seed: int) -> str:
     """Every third seed brings no idea at all: an error, or an empty answer."""
-    if seed % 3 == 0:
+    if random_seed % 3 == 0:
         raise CallFailedError("timeout", "no answer in 60 s")
-    return "" if seed % 7 == 0 else varied(spec, prompt, seed)
+    return "" if random_seed % 7 == 0 else varied(spec, prompt, random_seed)
 
 
 class Told(NamedTuple):

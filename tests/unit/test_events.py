@@ -20,7 +20,9 @@ ONE_OF_EACH: tuple[ev.Event, ...] = (
     ev.SessionEnded(**STAMP, how="interrupted", message="SIGTERM"),
     ev.QuestionStarted(**STAMP, question="q", text="Propose a test.", domain="Physics", subdomain="Fundamental"),
     ev.StepStarted(**STAMP, question="q", step=2, members=("anna",), seeds=("tides",), steers=("cheaper",)),
-    ev.ProposalStarted(**STAMP, **WHERE, shown=(1, 3), style="concept", persona="a poet", concept="tides", seed=5),
+    ev.ProposalStarted(
+        **STAMP, **WHERE, shown=(1, 3), style="concept", persona="a poet", concept="tides", random_seed=5
+    ),
     ev.ProposalDelta(t=1.5, **WHERE, text="Use", thoughts="hm"),
     ev.ProposalFinished(
         **STAMP,

@@ -1,6 +1,12 @@
 """`events.jsonl` as it is written, cut, damaged, and taken up again."""
 
+import errno
+import fcntl
+import os
 import stat
+import subprocess
+import sys
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -239,3 +245,92 @@ def test_after_closing_nothing_goes_to_a_file_that_took_its_number(recorded: Pat
         with pytest.raises(StoreError):
             log.append(HISTORY[0])
     assert [path.read_bytes() for path in tmp_path.glob("innocent-*")] == [b""] * 5
+
+
+def test_looking_whether_it_is_written_keeps_nobody_from_writing_it(recorded: Path) -> None:
+    """Somebody lists sessions over and over while others are taken up again."""
+    done = threading.Event()
+    looks = 0
+
+    def look() -> None:
+        nonlocal looks
+        while not done.is_set():
+            is_locked(recorded)
+            looks += 1
+
+    lookers = [threading.Thread(target=look) for _ in range(2)]
+    for looker in lookers:
+        looker.start()
+    try:
+        for _ in range(200):
+            log, record = EventLog.reopen(recorded)
+            assert is_locked(recorded)
+            log.close()
+            assert record.events == HISTORY
+    finally:
+        done.set()
+        for looker in lookers:
+            looker.join()
+    assert looks > 200
+
+
+def test_two_who_look_at_once_do_not_see_each_other(recorded: Path) -> None:
+    fd = os.open(recorded / ".lock", os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_SH)
+    assert not is_locked(recorded)
+    os.close(fd)
+
+
+def test_another_process_sees_that_it_is_written(recorded: Path) -> None:
+    code = f"from pathlib import Path; from core.store.log import is_locked; print(is_locked(Path({str(recorded)!r})))"
+
+    def seen_from_outside() -> str:
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    log, _ = EventLog.reopen(recorded)
+    assert seen_from_outside() == "True"
+    log.close()
+    assert seen_from_outside() == "False"
+
+
+def open_files() -> int:
+    return len(os.listdir("/dev/fd"))
+
+
+def refuse(*_: object) -> int:
+    raise OSError(errno.EIO, "Input/output error")
+
+
+@pytest.mark.parametrize("call", ["ftruncate", "open"])
+def test_a_log_that_can_not_be_taken_up_leaves_no_file_open(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    EventLog.reopen(recorded)[0].close()
+    before = open_files()
+    real = os.open
+
+    def refuse_the_log(path: Path, *rest: int) -> int:
+        return refuse() if Path(path).name == "events.jsonl" else real(path, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, refuse if call == "ftruncate" else refuse_the_log)
+        with pytest.raises(StoreError, match="can't be written: Input/output error"):
+            EventLog.reopen(recorded)
+    assert open_files() == before
+    assert not is_locked(recorded)
+    go_on(recorded)
+
+
+def test_a_log_that_can_not_be_made_or_moved_to_holds_nothing(recorded: Path, tmp_path: Path) -> None:
+    before = open_files()
+    with pytest.raises(FileExistsError):
+        EventLog.create(recorded)
+    assert (open_files(), is_locked(recorded)) == (before, False)
+    (tmp_path / "other").mkdir()
+    other = EventLog.create(tmp_path / "other")
+    before = open_files()
+    with pytest.raises(StoreError, match="File exists"):
+        other.move(recorded)
+    assert (open_files(), is_locked(recorded), is_locked(tmp_path / "other")) == (before, False, True)
+    other.close()

@@ -5,8 +5,9 @@ import math
 import pytest
 
 from core import events as ev
+from core.models import YOU
 from core.rules import NOVELTY_THRESHOLDS, Rules, Scores, Verdict, judge
-from core.state import YOU, Chain, State, apply
+from core.state import Chain, State, apply
 
 PAPER = Rules(patience=1)
 PASSED = Verdict("passed")

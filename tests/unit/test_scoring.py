@@ -1,5 +1,6 @@
 """Embedding novelty: against every earlier idea, and never a pass without a direction."""
 
+import asyncio
 import math
 from collections.abc import Sequence
 from time import perf_counter
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import events as ev
+from core.errors import ModelUnavailableError
 from core.rules import NOVELTY_THRESHOLDS, Rules, Verdict, judge
-from core.scoring.embeddings import Embedding, Vectors, WordLlamaEmbedder, average, split, unit
+from core.scoring.embeddings import Embedding, Vectors, WordLlamaEmbedder, average, embedder_for, split, unit
 from core.scoring.novelty import Novelty, VectorStore
 from core.scoring.scorer import EmbeddingScorer
 from core.state import Chain, State, apply
@@ -235,3 +237,28 @@ def test_one_idea_against_two_thousand_of_three_thousand_dimensions() -> None:
     assert novelty.nearest == 1235
     assert novelty.value == pytest.approx(1 - float((rows.astype(np.float64) @ vector).max()), abs=1e-5)
     assert store.novelty(rows[0], 1) == Novelty(1.0, None)
+
+
+async def test_many_texts_are_embedded_while_everything_else_goes_on(embedder: WordLlamaEmbedder) -> None:
+    texts = [f"Listen to the ice, time number {number}." for number in range(2000)]
+    turns = 0
+
+    async def live() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0.001)
+
+    living = asyncio.create_task(live())
+    many = await embedder.embed(texts)
+    living.cancel()
+    assert turns > 10
+    [one] = await embedder.embed(texts[-1:])
+    assert np.array_equal(np.asarray(many[-1].vector), np.asarray(one.vector))
+    assert len(many) == len(texts)
+
+
+def test_a_plan_names_its_embedder() -> None:
+    assert embedder_for("wordllama").name == "wordllama"
+    with pytest.raises(ModelUnavailableError, match="has no embedder 'other'; it has: wordllama"):
+        embedder_for("other")

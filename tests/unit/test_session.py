@@ -24,9 +24,9 @@ def prompt_text(prompt: Prompt) -> str:
     return "\n".join(message.text for message in prompt.messages)
 
 
-def half_new(spec: ModelSpec, prompt: Prompt, seed: int) -> str:
+def half_new(spec: ModelSpec, prompt: Prompt, random_seed: int) -> str:
     """Something new for every other seed, else the one idea again."""
-    return varied(spec, prompt, seed) if seed % 2 else same(spec, prompt, seed)
+    return varied(spec, prompt, random_seed) if random_seed % 2 else same(spec, prompt, random_seed)
 
 
 async def test_a_run_tells_its_story_in_order(open_session: Open) -> None:
@@ -107,8 +107,8 @@ async def test_the_rule_that_failed_is_the_reason(open_session: Open) -> None:
 async def test_a_passing_idea_between_failing_ones_begins_the_count_anew(open_session: Open) -> None:
     writers = cycle([same, varied, same])
 
-    def every_third_new(spec: ModelSpec, prompt: Prompt, seed: int) -> str:
-        return next(writers)(spec, prompt, seed)
+    def every_third_new(spec: ModelSpec, prompt: Prompt, random_seed: int) -> str:
+        return next(writers)(spec, prompt, random_seed)
 
     session = open_session(make_plan(max_ideas=9, patience=3), ScriptedProvider(every_third_new))
     await session.run()
@@ -186,7 +186,7 @@ async def test_a_chain_too_long_for_the_context_says_so_and_shows_the_newest_and
     open_session: Open,
 ) -> None:
     provider = ScriptedProvider(varied)
-    session = open_session(make_plan(max_ideas=16, team=scripted_team("anna", context=430)), provider)
+    session = open_session(make_plan(max_ideas=16, team=scripted_team("anna", context=500)), provider)
     follower = Follower(session)
     await session.run()
     trimmed = follower.of(ev.ContextTrimmed)
@@ -201,7 +201,7 @@ async def test_a_chain_too_long_for_the_context_says_so_and_shows_the_newest_and
     assert len(gaps) > 1, "older ones are picked for being different, not for being next"
     said = prompt_text(provider.calls[-1])
     assert [idea.number for idea in passing if idea.text in said] == list(started.shown)
-    assert len(said) // 4 <= 430 - 96
+    assert len(said) // 4 <= 500 - 96
 
 
 async def test_a_question_that_alone_is_too_long_ends_with_one_clear_line(open_session: Open) -> None:

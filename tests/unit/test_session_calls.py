@@ -1,17 +1,18 @@
 """How a call can end, and what becomes of each end: only `ok` is ever scored."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
 from core import commands as cmd
 from core import events as ev
-from core.models import CallFailedError, Chunk, Finish, FinishReason, ModelSpec, Prompt, TextDelta, Usage
+from core.models import CallFailedError, Chunk, Finish, FinishReason, Member, ModelSpec, Prompt, TextDelta, Usage
 from core.rules import Scores
 from core.session import MAX_FAILURES
 from core.store.log import read_log
-from tests.conftest import Open, make_plan, texts
+from core.teams.strategy import Ask, Proposal
+from tests.conftest import Open, make_plan, scripted_team, texts
 from tests.scripted import HeldProvider, ScriptedProvider, varied
 from tests.unit.following import Follower, chain_of
 
@@ -23,18 +24,18 @@ class Endings(ScriptedProvider):
         super().__init__(varied)
         self.ends = ends
 
-    async def stream(self, spec: ModelSpec, prompt: Prompt, seed: int) -> AsyncGenerator[Chunk, None]:
+    async def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
         end = self.ends[len(self.calls)] if len(self.calls) < len(self.ends) else "stop"
         self.calls.append(prompt)
         if end == "silence":
             yield Finish("stop", Usage(input_tokens=10, output_tokens=0, seconds=0.1))
             return
-        yield TextDelta(f"{varied(spec, prompt, seed)[:30]} ")
+        yield TextDelta(f"{varied(spec, prompt, random_seed)[:30]} ")
         if isinstance(end, CallFailedError):
             raise end
         if end == "breaks off":
             return
-        yield TextDelta(varied(spec, prompt, seed)[30:])
+        yield TextDelta(varied(spec, prompt, random_seed)[30:])
         yield Finish(end, Usage(input_tokens=10, output_tokens=5, seconds=0.1))  # type: ignore[arg-type]
 
 
@@ -123,6 +124,44 @@ async def test_foreign_text_is_clean_before_anyone_sees_it(open_session: Open) -
     assert texts(session.state) == ["Listen ]52;c;cm0=to the2J ice \ufffdnow."]
 
 
+@pytest.mark.parametrize(
+    ("end", "kind"), [(CallFailedError("timeout", "no answer"), "timeout"), ("breaks off", "server"), ("length", None)]
+)
+async def test_a_strategy_is_told_what_kind_of_failure_it_was(
+    open_session: Open, end: FinishReason | CallFailedError | str, kind: str | None
+) -> None:
+    session = open_session(make_plan(max_ideas=1), Endings(end))
+    caught: list[CallFailedError] = []
+    strategy = session._strategy
+
+    class Listening:
+        draw = strategy.draw
+
+        async def propose(self, asked: Sequence[Member], ask: Ask) -> Proposal:
+            try:
+                return await strategy.propose(asked, ask)
+            except CallFailedError as error:
+                caught.append(error)
+                raise
+
+    session._strategy = Listening()
+    await session.run()
+    assert [error.kind for error in caught] == [kind]
+
+
+async def test_the_tokens_of_each_idea_are_counted_once(open_session: Open) -> None:
+    counted: list[str] = []
+
+    class Counting(ScriptedProvider):
+        async def count_tokens(self, spec: ModelSpec, text: str) -> int:
+            counted.append(text)
+            return await super().count_tokens(spec, text)
+
+    session = open_session(make_plan(max_ideas=6, team=scripted_team("anna")), Counting(varied))
+    await session.run()
+    assert [counted.count(text) for text in texts(session.state)] == [1] * 5 + [0]
+
+
 # ── five in a row ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -165,7 +204,9 @@ async def test_an_idea_between_begins_the_count_anew(open_session: Open) -> None
 
 async def test_five_ideas_that_nobody_could_score_pause_and_five_more_again(open_session: Open) -> None:
     """Texts without a direction: nothing is said for or against them."""
-    session = open_session(make_plan(), ScriptedProvider(lambda spec, prompt, seed: f"ꙮ{chr(0xA000 + seed % 900)}ꙮ"))
+    session = open_session(
+        make_plan(), ScriptedProvider(lambda spec, prompt, random_seed: f"ꙮ{chr(0xA000 + random_seed % 900)}ꙮ")
+    )
     session._scorer = Unscoring()
     follower = Follower(session)
     running = asyncio.create_task(session.run())

@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from core import commands as cmd
 from core import events as ev
+from core.models import YOU
 from core.rules import Scores
 from core.scoring.scorer import EmbeddingScorer
 from core.session import Session
-from core.state import YOU, Chain, Idea, fold
+from core.state import Chain, Idea, fold
 from core.store.log import EventLog, read_log
 from tests.conftest import Open, make_plan, texts
 from tests.scripted import HeldProvider, ScriptedProvider, same, varied
@@ -237,7 +238,7 @@ async def test_after_the_end_nothing_happens_any_more(open_session: Open) -> Non
 
 
 @pytest.mark.parametrize("command", [cmd.Stop(), cmd.AddIdea(text=OWN), cmd.Pause()], ids=lambda c: type(c).__name__)
-async def test_a_command_in_the_very_moment_of_the_end(open_session: Open, command: cmd.Any) -> None:
+async def test_a_command_in_the_very_moment_of_the_end(open_session: Open, command: cmd.AnyCommand) -> None:
     """A chain that its ideas ended has ended by them, not by whoever came too late."""
     session = open_session(make_plan(patience=1), ScriptedProvider(same))
 

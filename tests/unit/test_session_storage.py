@@ -192,3 +192,15 @@ async def test_a_session_taken_up_again_on_a_full_disk_holds_until_there_is_room
     await running
     assert read_log(first.folder).events == record.events + stored(follower)
     assert chain_of(session).responses == 2
+
+
+@pytest.mark.parametrize("folder", ["~nouser-at-all/x", "a\x00b", "x" * 300])
+async def test_a_place_that_can_not_be_used_is_said_and_changes_nothing(open_session: Open, folder: str) -> None:
+    session, follower, running = await full_after_one(open_session)
+    old = session.folder
+    session.send(cmd.SaveElsewhere(folder=folder))
+    assert session.folder == old
+    [notice] = follower.of(ev.Notice)
+    assert notice.text.isprintable()
+    await running
+    assert read_log(old).events == stored(follower)

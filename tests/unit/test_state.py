@@ -132,7 +132,7 @@ def test_text_grows_as_it_comes_and_goes_when_it_is_done() -> None:
 
 
 def test_an_idea_knows_the_call_and_the_prompt_it_came_from() -> None:
-    started = ev.ProposalStarted(question="q", step=1, member="anna", seed=3)
+    started = ev.ProposalStarted(question="q", step=1, member="anna", random_seed=3)
     finished = ev.ProposalFinished(question="q", step=1, member="anna", text="Use ice.")
     state = fold(
         [
@@ -163,14 +163,48 @@ def test_a_number_is_never_given_twice_even_where_the_log_lacks_an_idea() -> Non
     assert state.chain.responses == 3
 
 
+QUESTION = ev.QuestionStarted(question="q", text="Propose a test.", domain="Own")
+
+
+def end_of(reason: ev.EndReason) -> ev.QuestionEnded:
+    return ev.QuestionEnded(question="q", reason=reason, censored=True, responses=1, valid=1)
+
+
 @pytest.mark.parametrize("reason", get_args(ev.EndReason))
 def test_what_was_ended_from_outside_can_go_on_and_what_its_ideas_ended_can_not(reason: ev.EndReason) -> None:
-    end = ev.QuestionEnded(question="q", reason=reason, censored=True, responses=1, valid=1)
-    question = ev.QuestionStarted(question="q", text="Propose a test.", domain="Own")
-    state = fold([question, end, ev.SessionEnded(how="stopped"), ev.Resumed(by="you")])
+    end = end_of(reason)
+    state = fold([QUESTION, end, ev.SessionEnded(how="stopped"), ev.Resumed(by="you")])
     assert state.chain
     assert state.ended is None
     assert (state.chain.ended is None) is reopens(end) is (reason in ("person", "cap", "budget", "error"))
+
+
+@pytest.mark.parametrize(
+    ("history", "resumable"),
+    [
+        ([], True),
+        ([QUESTION], True),
+        ([QUESTION, end_of("person")], True),
+        ([QUESTION, end_of("error")], True),
+        ([QUESTION, end_of("person"), ev.SessionEnded(how="stopped")], True),
+        ([QUESTION, end_of("error"), ev.SessionEnded(how="error")], True),
+        ([QUESTION, end_of("person"), ev.SessionEnded(how="interrupted"), ev.Resumed(by="you")], True),
+        # Killed after the last chain had ended, but before the session had.
+        ([QUESTION, end_of("mechanical")], False),
+        ([QUESTION, end_of("cap")], False),
+        ([QUESTION, end_of("cap"), ev.SessionEnded(how="finished")], False),
+        ([QUESTION, end_of("refused"), ev.SessionEnded(how="finished")], False),
+        ([QUESTION, end_of("cap"), ev.SessionEnded(how="finished"), ev.Resumed(by="you", max_ideas=9)], True),
+    ],
+)
+def test_whether_there_is_something_to_go_on_with(history: list[ev.Event], resumable: bool) -> None:
+    assert fold(history).resumable is resumable
+
+
+def test_it_has_started_once_it_said_so() -> None:
+    assert not State().started
+    assert not fold([QUESTION]).started
+    assert fold([ev.SessionStarted(version="")]).started
 
 
 # ── live and read again ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -19,8 +19,8 @@ def weighted(**weights: float) -> TeamSpec:
     return replace(team, members=tuple(replace(m, weight=weights[m.name]) for m in team.members))
 
 
-def drawn(strategy: Strategy, step: int, seed: int = 7, question: str = "q") -> str:
-    [member] = strategy.draw(generator(seed, question, step))
+def drawn(strategy: Strategy, step: int, random_seed: int = 7, question: str = "q") -> str:
+    [member] = strategy.draw(generator(random_seed, question, step))
     return member.name
 
 
@@ -43,7 +43,7 @@ def test_the_same_place_draws_the_same_and_other_places_others() -> None:
     strategy = strategy_for(weighted(anna=1.0, bert=1.0, cleo=1.0))
     once = [drawn(strategy, step) for step in range(50)]
     assert [drawn(strategy, step) for step in reversed(range(50))] == once[::-1]
-    assert [drawn(strategy, step, seed=8) for step in range(50)] != once
+    assert [drawn(strategy, step, random_seed=8) for step in range(50)] != once
     assert [drawn(strategy, step, question="r") for step in range(50)] != once
 
 

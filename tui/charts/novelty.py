@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import plotext
 from msgspec import Struct
 
+from core.rules import Rules
 from core.state import Idea
 
 Color = tuple[int, int, int] | str
@@ -43,8 +44,12 @@ def coherence_points(ideas: Sequence[Idea]) -> Points:
     return Points(tuple(x for x, _ in found), tuple(y for _, y in found))
 
 
-def draw_novelty(ideas: Sequence[Idea], threshold: float, width: int, height: int, colors: Colors) -> list[str]:
-    """`height` lines of `width` cells, coloured by ANSI codes. plotext has one figure a process: not re-entrant."""
+def draw_novelty(ideas: Sequence[Idea], rules: Rules, width: int, height: int, colors: Colors) -> list[str]:
+    """`height` lines of `width` cells, coloured by ANSI codes, with the thresholds of `rules` as lines.
+
+    plotext has one figure a process: not re-entrant.
+    """
+    threshold = rules.embedding_novelty
     plotext.clear_figure()
     plotext.theme("clear")
     plotext.plotsize(width, height)
@@ -55,8 +60,11 @@ def draw_novelty(ideas: Sequence[Idea], threshold: float, width: int, height: in
     plotext.xticks(sorted({1, max(last, 10)}))
     plotext.yticks([0, threshold, 0.5, 1], ["0", f"{threshold:g}".removeprefix("0"), ".5", "1"])
     plotext.hline(threshold, color=colors.threshold)
+    coherence = coherence_points(ideas)
+    if coherence.x:
+        plotext.hline(rules.coherence / 100, color=colors.coherence)
     for points, marker, color in (
-        (coherence_points(ideas), "+", colors.coherence),
+        (coherence, "+", colors.coherence),
         (novelty_points(ideas, failed=False), "•", colors.passed),
         (novelty_points(ideas, failed=True), "×", colors.failed),
     ):

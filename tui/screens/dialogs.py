@@ -1,5 +1,6 @@
 """Small screens over the others: a fault, the keys, a line to type, a terminal that is too small."""
 
+import traceback
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -9,6 +10,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from core.errors import JagstormError
+from core.text import clean
+from tui.widgets.field import Field
 
 CLOSE: list[BindingType] = [
     Binding("escape,q,enter", "app.pop_screen", "Close", show=False),
@@ -38,6 +41,14 @@ class Fault(Message):
 
     def __init__(self, error: JagstormError) -> None:
         super().__init__(error.title, error.message)
+
+
+def as_fault(error: BaseException) -> JagstormError:
+    """`error` as something that can be shown; one that is nobody's doing but ours tells where it arose."""
+    if isinstance(error, JagstormError):
+        return error
+    where = "".join(traceback.format_exception(error))
+    return JagstormError(f"A fault in Jagstorm itself; please report it. What was shown is saved.\n\n{clean(where)}")
 
 
 class Keys(ModalScreen[None]):
@@ -99,9 +110,7 @@ class Ask(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog ask"):
             yield Static(self._title, markup=False, classes="dialog-title")
-            field = Input(self._value, type="integer" if self._number else "text", select_on_focus=False)
-            field.cursor_blink = False
-            yield field
+            yield Field(self._value, type="integer" if self._number else "text", select_on_focus=False)
             yield Static(self._hint, markup=False, classes="hint")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -118,7 +127,21 @@ class TooSmall(ModalScreen[None]):
     def __init__(self, smallest: tuple[int, int]) -> None:
         super().__init__()
         self._smallest = smallest
+        self._left = False
 
     def compose(self) -> ComposeResult:
         columns, rows = self._smallest
         yield Static(f"Too small: please enlarge to {columns}×{rows} or more. Nothing is lost.", markup=False)
+
+    def on_screen_resume(self) -> None:
+        self.call_after_refresh(self._leave_if_it_fits)
+
+    def on_resize(self) -> None:
+        self._leave_if_it_fits()
+
+    def _leave_if_it_fits(self) -> None:
+        columns, rows = self._smallest
+        fits = self.app.size.width >= columns and self.app.size.height >= rows
+        if fits and self.app.screen is self and not self._left:
+            self._left = True
+            self.dismiss()

@@ -17,6 +17,7 @@ from textual.widgets import Footer, Input, Static
 
 from core import events as ev
 from core.feed import Feed
+from core.questions import Question
 from core.state import Chain, Idea
 from core.text import clean_line
 from tui.charts.novelty import Color as ChartColor
@@ -25,6 +26,7 @@ from tui.host import host
 from tui.screens.dialogs import Message
 from tui.screens.idea import IdeaScreen
 from tui.widgets.chain import ChainList
+from tui.widgets.field import Field
 from tui.widgets.line import Line
 from tui.widgets.plot import Plot
 from tui.widgets.tail import Tail
@@ -64,20 +66,18 @@ class FeedScreen(Screen[None]):
             with Vertical(id="left"):
                 yield Line("     # idea", "who  novelty    coh  ", id="chain-head")
                 yield ChainList(self._letters, id="chain")
-                yield Input(placeholder="words to look for; Esc shows all", id="search")
+                yield Field(placeholder="words to look for; Esc shows all", id="search")
                 yield Line(id="writing")
                 yield Tail(id="tail")
             with Vertical(id="right"):
-                yield Static("Novelty  • passed  × failed  ─ least", markup=False, id="chart-title")
+                yield Line(id="chart-title")
                 yield Plot(id="chart")
                 yield Static(markup=False, id="detail")
         yield Line(id="status")
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        search = self.query_one("#search", Input)
-        search.cursor_blink = False
-        search.display = False
+        self.query_one("#search", Input).display = False
         self.query_one(ChainList).focus()
         self.paint()
 
@@ -108,12 +108,7 @@ class FeedScreen(Screen[None]):
 
     def paint(self) -> None:
         """Show the state as it is now. Each widget paints only what differs from what it shows."""
-        chain = self.feed.state.chain
-        if chain is None:
-            question = self.feed.plan.questions[0]
-            self.query_one("#question", Line).show(clean_line(question.text))
-            self.query_one("#status", Line).show(self.activity())
-            return
+        chain = self.feed.state.chain or _unbegun(self.feed.plan.questions[0])
         self.query_one("#question", Line).show(clean_line(chain.text), self.progress(chain))
         chain_list = self.query_one(ChainList)
         chain_list.show(chain.ideas)
@@ -140,7 +135,7 @@ class FeedScreen(Screen[None]):
         prompt = chain.prompts[writing.member]
         start = f" from “{prompt.concept}”" if prompt.concept else ""
         trimmed = f" · sees {len(prompt.shown)} ideas" if chain.trimmed and chain.trimmed.step == chain.step else ""
-        title.show(f"{chain.responses + 1} ── {self.name_of(writing.member)} is writing{start}{trimmed}")
+        title.show(f"{chain.next_number} ── {self.name_of(writing.member)} is writing{start}{trimmed}")
         tail.show(writing.text or writing.thoughts)
 
     def _standing(self, chain: Chain) -> str:
@@ -156,11 +151,14 @@ class FeedScreen(Screen[None]):
 
     def _paint_chart(self, chain: Chain) -> None:
         ideas = chain.ideas
-        threshold = self.feed.plan.rules.embedding_novelty
-        colors = self._chart_colors()
+        legend = "Novelty  • passed  × failed  ─ least"
+        if any(idea.score and idea.score.coherence is not None for idea in ideas):
+            legend += "  + coherence"
+        self.query_one("#chart-title", Line).show(legend)
+        rules = self.feed.plan.rules
         self.query_one(Plot).show(
-            lambda width, height: draw_novelty(ideas, threshold, width, height, colors),
-            (len(ideas), sum(idea.score is not None for idea in ideas[-50:])),
+            lambda width, height: draw_novelty(ideas, rules, width, height, self._chart_colors()),
+            (chain.question, len(ideas), sum(idea.score is not None for idea in ideas)),
         )
 
     def _chart_colors(self) -> Colors:
@@ -233,6 +231,11 @@ class FeedScreen(Screen[None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.query_one(ChainList).focus()
+
+
+def _unbegun(question: Question) -> Chain:
+    """What there is to show before the question was started."""
+    return Chain(question=question.id, text=question.text, domain=question.domain, subdomain=question.subdomain)
 
 
 def clock(seconds: float) -> str:

@@ -9,9 +9,10 @@ from textual.timer import Timer
 from core import commands as cmd
 from core import events as ev
 from core.errors import JagstormError
-from core.session import Session
+from core.session import STORAGE, Session
+from core.text import shown
 from tui.host import host
-from tui.screens.dialogs import Ask
+from tui.screens.dialogs import Ask, as_fault
 from tui.screens.feed import FeedScreen
 
 
@@ -34,11 +35,21 @@ class LiveScreen(FeedScreen):
         self._session = session
         self._run: asyncio.Task[ev.SessionEnded] | None = None
         self._tick: Timer | None = None
+        self._warned = False
 
     def on_mount(self) -> None:  # Textual calls the base class's as well
-        self._run = asyncio.create_task(self._session.run())
-        self._run.add_done_callback(self._on_run_ended)
+        self._begin().add_done_callback(self._on_run_ended)
         self._tick = self.set_interval(1, self.touch)
+
+    def _begin(self) -> "asyncio.Task[ev.SessionEnded]":
+        if self._run is None:
+            self._run = asyncio.create_task(self._session.run())
+        return self._run
+
+    @property
+    def over(self) -> bool:
+        """Whether the session runs no more."""
+        return self._run is not None and self._run.done()
 
     def _on_event(self, event: ev.Event) -> None:
         super()._on_event(event)
@@ -54,30 +65,27 @@ class LiveScreen(FeedScreen):
             self._tick.stop()
         if run.cancelled() or not self.is_attached:
             return
-        error = run.exception()
-        if isinstance(error, JagstormError):
-            host(self).show_fault(error)
-        elif error is not None:
-            self.call_later(_raise, error)  # inside the app, which ends with it and restores the terminal
+        if error := run.exception():
+            host(self).show_fault(as_fault(error))
         elif self.feed.state.ended and self.feed.state.ended.how == "error":
             host(self).say(self.feed.state.ended.message, severity="error")
         self.refresh_bindings()
         self.paint()
 
-    async def end_session(self, stop: cmd.Stop) -> None:
-        """Stop the session, if it still runs, and wait until all of it is written. Raises `StoreError`."""
-        if self._run and not self._run.done():
-            self._session.send(stop)
-            await self._run
+    async def end_session(self, stop: cmd.Stop) -> JagstormError | None:
+        """Stop the session, if it still runs, and wait until all of it is written. Returns what went wrong."""
+        run = self._begin()
+        self._session.send(stop)
+        await asyncio.wait({run})
+        error = None if run.cancelled() else run.exception()
+        return as_fault(error) if error else None
 
     def parting_words(self) -> list[str]:
         """What to say when the app has gone."""
         from tui.headless import resume_command
 
-        state = self.feed.state
-        chain = state.chain
-        words = [f"Saved in {self._session.folder}"]
-        if chain and (not chain.ended or chain.ended.censored):
+        words = [f"Saved in {shown(self._session.folder)}"]
+        if self.feed.state.resumable:
             words.append(f"Go on with: {resume_command(self._session.folder)}")
         return words
 
@@ -92,13 +100,17 @@ class LiveScreen(FeedScreen):
     def activity(self) -> str:
         state = self.feed.state
         chain = state.chain
-        if state.ended:
-            return "stopped · r resume · p replay · q back" if self._resumable else "finished · p replay · q back"
+        if self.over:
+            return (
+                "stopped · r resume · p replay · q back"
+                if self.feed.state.resumable
+                else "finished · p replay · q back"
+            )
         if state.paused:
             after = " after this idea" if chain and chain.step_open else ""
-            retry = " · Space try again · w save elsewhere" if state.paused.by == "storage" else " · Space go on"
+            retry = " · Space try again · w save elsewhere" if self._unsaved else " · Space go on"
             return f"paused{after}{retry}"
-        if chain is None:
+        if chain is None or chain.step == 0:
             return "loading the model"
         if chain.pending:
             return f"scoring idea {chain.pending.number}"
@@ -107,20 +119,20 @@ class LiveScreen(FeedScreen):
         return "working"
 
     @property
-    def _resumable(self) -> bool:
-        chain = self.feed.state.chain
-        return chain is None or chain.ended is None or chain.ended.reason in ("person", "error")
+    def _unsaved(self) -> bool:
+        """Whether the session waits because it could not be written."""
+        paused = self.feed.state.paused
+        return paused is not None and paused.by == STORAGE
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        ended = self.feed.state.ended is not None
         if action in ("pause", "add"):
-            return not ended
+            return not self.over
         if action == "replay":
-            return ended
+            return self.over
         if action == "resume":
-            return ended and self._resumable
+            return self.over and self.feed.state.resumable
         if action == "save":
-            return self.feed.state.paused is not None and self.feed.state.paused.by == "storage"
+            return self._unsaved and not self.over
         return super().check_action(action, parameters)
 
     # ── what a person does ────────────────────────────────────────────────────────────────────────────────────────────
@@ -136,8 +148,11 @@ class LiveScreen(FeedScreen):
         self.app.push_screen(Ask("Your idea"), add)
 
     def action_stop(self) -> None:
-        if self.feed.state.ended:
+        if self.over:
             self.dismiss()
+        elif self._unsaved and not self._warned:
+            self._warned = True
+            host(self).say("Not all of this is saved: w saves it elsewhere, q again lets it go", severity="warning")
         else:
             self._session.send(cmd.Stop())
 
@@ -155,7 +170,3 @@ class LiveScreen(FeedScreen):
                 self._session.send(cmd.SaveElsewhere(folder=folder))
 
         self.app.push_screen(Ask("Save under which folder?"), save)
-
-
-def _raise(error: BaseException) -> None:
-    raise error

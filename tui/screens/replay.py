@@ -11,7 +11,6 @@ from core.store.replay import SPEEDS, Replay
 from tui.screens.dialogs import Ask
 from tui.screens.feed import FeedScreen, clock
 from tui.widgets.chain import ChainList
-from tui.widgets.line import Line
 from tui.widgets.timebar import TimeBar
 
 
@@ -79,8 +78,9 @@ class ReplayScreen(FeedScreen):
         else:
             if self._replay.at_end:
                 self._replay.seek(0)
+                self._moved()
             self._replay.play()
-        self._moved()
+        self.touch()
 
     def action_slower(self) -> None:
         slower = [speed for speed in SPEEDS if speed < self._replay.speed]
@@ -124,5 +124,4 @@ class ReplayScreen(FeedScreen):
     def _moved(self) -> None:
         """A seek tells no listener: the state is simply another one."""
         self.paint()
-        self.query_one("#status", Line).show(self.activity(), self.counts())
         self.query_one(ChainList).action_jump(-1)

@@ -3,8 +3,7 @@
 from typing import ClassVar
 
 import msgspec
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import inspect
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -12,23 +11,10 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from core.rules import Rules
+from tui.widgets.field import Field
 
-
-class Setting(Struct, frozen=True):
-    """One line of the form: a field of `Rules`, what it is called, and the least it can be."""
-
-    field: str
-    label: str
-    least: float
-    most: float
-    optional: bool = False
-
-
-SETTINGS = (
-    Setting("embedding_novelty", "Least novelty that passes, 0 to 1", 0.0, 1.0),
-    Setting("patience", "Failing ideas in a row that end a chain", 1, 1000),
-    Setting("max_ideas", "Stop after so many ideas (empty: no cap)", 1, 100_000, optional=True),
-)
+SHOWN = ("embedding_novelty", "patience", "max_ideas")
+"""Those that mean something without a judge."""
 
 
 class RulesScreen(ModalScreen[Rules | None]):
@@ -39,30 +25,29 @@ class RulesScreen(ModalScreen[Rules | None]):
     def __init__(self, rules: Rules) -> None:
         super().__init__()
         self._rules = rules
+        self._labels = labels()
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static("Rules", markup=False, classes="dialog-title")
-            for setting in SETTINGS:
-                value = getattr(self._rules, setting.field)
+            for name in SHOWN:
+                value = getattr(self._rules, name)
                 with Horizontal(classes="setting"):
-                    yield Static(setting.label, markup=False)
-                    field = Input("" if value is None else f"{value:g}", compact=True, id=setting.field)
-                    field.cursor_blink = False
-                    yield field
+                    yield Static(self._labels[name], markup=False)
+                    yield Field("" if value is None else f"{value:g}", compact=True, id=name)
             yield Static(markup=False, id="wrong")
             yield Static("Tab next   Enter done   Esc cancel", markup=False, classes="hint")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         changed = self._rules
-        for setting in SETTINGS:
-            text = self.query_one(f"#{setting.field}", Input).value.strip()
+        for name in SHOWN:
+            field = self.query_one(f"#{name}", Input)
             try:
-                changed = replace(changed, **{setting.field: read_setting(setting, text)})
+                changed = with_rule(changed, name, field.value.strip())
             except ValueError as error:
-                self.query_one("#wrong", Static).update(str(error))
-                self.query_one(f"#{setting.field}").focus()
+                self.query_one("#wrong", Static).update(f"{self._labels[name]}: {error}")
+                field.focus()
                 return
         self.dismiss(changed)
 
@@ -70,16 +55,29 @@ class RulesScreen(ModalScreen[Rules | None]):
         self.dismiss(None)
 
 
-def read_setting(setting: Setting, text: str) -> float | int | None:
-    """The value that a person typed. Raises ValueError with what was expected."""
-    if not text and setting.optional:
-        return None
-    kind = float if isinstance(setting.least, float) else int
+def labels() -> dict[str, str]:
+    """What each rule is called, by its field's name."""
+    struct = inspect.type_info(Rules)
+    assert isinstance(struct, inspect.StructType)
+    found = {}
+    for field in struct.fields:
+        if isinstance(field.type, inspect.Metadata) and field.type.extra_json_schema:
+            found[field.name] = str(field.type.extra_json_schema["description"])
+    return found
+
+
+def with_rule(rules: Rules, name: str, text: str) -> Rules:
+    """`rules` with one of them as a person typed it. Raises ValueError with what was expected."""
+    table = msgspec.to_builtins(rules) | {name: text or None}
     try:
-        value = msgspec.convert(text, kind, strict=False)
-    except msgspec.ValidationError:
-        value = None
-    if value is None or not setting.least <= value <= setting.most:
-        what = "a number" if kind is float else "a whole number"
-        raise ValueError(f"{setting.label}: {what} from {setting.least:g} to {setting.most:g}")
-    return value
+        return msgspec.convert(table, Rules, strict=False)
+    except msgspec.ValidationError as error:
+        raise ValueError(_in_words(error)) from None
+
+
+def _in_words(error: msgspec.ValidationError) -> str:
+    """msgspec's ``Expected `int` >= 1 - at `$.patience` `` as "a whole number, at least 1"."""
+    expected = str(error).partition(" - at ")[0].partition(", got")[0].removeprefix("Expected ").replace("`", "")
+    kind, _, bound = expected.replace(" | null", "").partition(" ")
+    bound = bound.replace(">=", ", at least").replace("<=", ", at most").removesuffix(".0")
+    return {"int": "a whole number", "float": "a number"}.get(kind, kind) + bound

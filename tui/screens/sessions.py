@@ -1,17 +1,15 @@
 """The sessions so far: open one as a replay, or go on with it."""
 
-from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
-from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import DataTable, Footer
 
 from core.store import library
-from core.text import clean_line
+from core.text import clean_line, shown
 from tui.host import host
 from tui.widgets.line import Line
 from tui.words import END_WORDS
@@ -30,7 +28,7 @@ class SessionsScreen(Screen[None]):
         self._rows: dict[str, library.Summary] = {}
 
     def compose(self) -> ComposeResult:
-        yield Line("Sessions", str(host(self).sessions), classes="title")
+        yield Line("Sessions", shown(host(self).sessions), classes="title")
         yield DataTable(cursor_type="row", zebra_stripes=False)
         yield Footer(show_command_palette=False)
 
@@ -40,26 +38,20 @@ class SessionsScreen(Screen[None]):
         table.add_column("Pass", width=9)
         table.add_column("How it stands", width=20)
         table.add_column("Question")
-        table.loading = False
-        self._read()
-
-    @work(thread=True, exclusive=True, exit_on_error=False, group="sessions")
-    def _read(self) -> None:
-        rows = list(library.summaries(host(self).sessions))
-        self.app.call_from_thread(self._fill, rows)
+        host(self).read_sessions(self._fill)
 
     def _fill(self, rows: list[library.Summary]) -> None:
         if not self.is_attached:
             return
         table = self.query_one(DataTable)
         for row in rows:
-            self._rows[row.folder] = row
+            self._rows[str(row.folder)] = row
             said = row.problem if row.status == "damaged" else row.question
             stands = row.status + (f", {END_WORDS.get(row.reason, row.reason)}" if row.reason else "")
             cells = (row.created[:16].replace("T", " "), f"{row.valid}/{row.ideas}", stands, said)
-            table.add_row(*(Text(clean_line(cell, 300)) for cell in cells), key=row.folder)
+            table.add_row(*(Text(clean_line(cell, 300)) for cell in cells), key=str(row.folder))
         if not rows:
-            self.query_one(Line).show("Sessions: none yet", str(host(self).sessions))
+            self.query_one(Line).show("Sessions: none yet", shown(host(self).sessions))
 
     def _selected(self) -> library.Summary | None:
         table = self.query_one(DataTable)
@@ -70,12 +62,12 @@ class SessionsScreen(Screen[None]):
 
     def action_replay(self) -> None:
         if row := self._selected():
-            host(self).open_replay(Path(row.folder))
+            host(self).open_replay(row.folder)
 
     def action_resume(self) -> None:
         if row := self._selected():
             self.dismiss()
-            host(self).resume_session(Path(row.folder))
+            host(self).resume_session(row.folder)
 
     def action_back(self) -> None:
         self.dismiss()

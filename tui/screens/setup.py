@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
-from textual import events, work
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -15,17 +15,18 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, OptionList, Static, Tree
 from textual.widgets.option_list import Option
 
-from core.config import own_question_files
+from core.config import own_question_files, path_of
 from core.errors import UsageError
 from core.models import TeamSpec
 from core.questions import Question, QuestionBank, load_bank, own_question
 from core.rules import NOVELTY_THRESHOLDS, Rules
 from core.store import library
-from core.teams.presets import presets
+from core.teams.presets import on_model, presets
 from core.text import clean_line
 from tui.host import host
 from tui.screens.dialogs import Ask
 from tui.screens.rules import RulesScreen
+from tui.widgets.field import Field
 from tui.widgets.line import Line
 from tui.words import rules_words
 
@@ -114,7 +115,7 @@ class SetupScreen(Screen[None]):
         super().__init__()
         self._bank = QuestionBank(())
         self._question: Question | None = None
-        self._teams: dict[str, TeamSpec] = presets()
+        self._teams = {name: on_model(team, host(self).model) for name, team in presets().items()}
         self._team = next(iter(self._teams.values()))
         self._rules = Rules(embedding_novelty=NOVELTY_THRESHOLDS["wordllama"])
         self._earlier: Counter[str] = Counter()
@@ -124,7 +125,7 @@ class SetupScreen(Screen[None]):
         yield Line("Jagstorm", "sessions F3   everything Ctrl+P", classes="title")
         with Horizontal(id="body"):
             with Vertical(id="left"):
-                yield Input(placeholder="/ search the questions", id="search", compact=True)
+                yield Field(placeholder="/ search the questions", id="search", compact=True)
                 yield QuestionTree()
                 yield Static(markup=False, id="preview")
             with Vertical(id="right"):
@@ -138,7 +139,6 @@ class SetupScreen(Screen[None]):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        self.query_one("#search", Input).cursor_blink = False
         self._bank = load_bank([*own_question_files(), *self._given_files()])
         for problem in self._bank.problems:
             host(self).say(problem, severity="warning")
@@ -146,25 +146,21 @@ class SetupScreen(Screen[None]):
         self.query_one(QuestionTree).focus()
         self._show_team()
         self._show_rules()
-        self._read_sessions()
 
     def _given_files(self) -> list[Path]:
-        return [Path(name).expanduser() for name in host(self).question_files]
+        return [path_of(name) for name in host(self).question_files]
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < 90, "narrow")
 
     def on_screen_resume(self) -> None:
-        self._read_sessions()
+        host(self).read_sessions(self._count_sessions)
 
     # ── earlier sessions ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group="sessions")
-    def _read_sessions(self) -> None:
-        rows = list(library.summaries(host(self).sessions))
-        self.app.call_from_thread(self._count_sessions, rows)
-
     def _count_sessions(self, rows: list[library.Summary]) -> None:
+        if not self.is_attached:
+            return
         self._earlier = Counter(row.question for row in rows)
         self._best = {}
         for row in rows:

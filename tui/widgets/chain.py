@@ -13,7 +13,8 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from core.state import YOU, Idea
+from core.models import YOU
+from core.state import Idea
 from core.text import clean_line
 from tui.widgets.cells import cut, fill
 from tui.words import failed_words

@@ -63,4 +63,5 @@ class TimeBar(Widget):
         self.release_mouse()
 
     def _move(self, event: events.MouseEvent) -> None:
-        self.post_message(self.Moved(min(max(event.x / max(self.size.width - 1, 1), 0.0), 1.0)))
+        x = event.get_content_offset_capture(self).x
+        self.post_message(self.Moved(min(max(x / max(self.size.width - 1, 1), 0.0), 1.0)))

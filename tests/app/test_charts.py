@@ -1,0 +1,78 @@
+"""Charts and cells: numbers and texts of every kind, drawn in the room there is."""
+
+import pytest
+from rich.cells import cell_len
+from rich.text import Text
+
+from core.events import IdeaScored
+from core.rules import Rules
+from core.state import Idea
+from tui.charts.novelty import Colors, coherence_points, draw_novelty, novelty_points
+from tui.widgets.cells import cut, fill, wrap
+
+COLORS = Colors((1, 2, 3), "red", (7, 8, 9), "gray")
+
+
+def idea(number: int, novelty: float | None, *, failed: bool = False, coherence: float | None = None) -> Idea:
+    score = IdeaScored(
+        question="q",
+        idea=number,
+        embedding_novelty=novelty,
+        coherence=coherence,
+        verdict="failed" if failed else "passed",
+    )
+    return Idea(number=number, step=number, text="x", author="anna", score=score)
+
+
+def drawn(*ideas: Idea, width: int = 60, height: int = 15) -> list[str]:
+    return [Text.from_ansi(line).plain for line in draw_novelty(ideas, Rules(), width, height, COLORS)]
+
+
+@pytest.mark.parametrize(("width", "height"), [(20, 6), (60, 18), (120, 40)])
+def test_it_fills_the_room_it_is_given_and_no_more(width: int, height: int) -> None:
+    lines = drawn(idea(1, 1.0), idea(2, 0.4), width=width, height=height)
+    assert len(lines) <= height
+    assert all(cell_len(line) <= width for line in lines)
+
+
+def test_passed_failed_and_coherence_have_markers_of_their_own() -> None:
+    picture = "\n".join(drawn(idea(1, 0.9, coherence=50), idea(2, 0.5), idea(3, 0.1, failed=True)))
+    assert picture.count("•") == 2
+    assert picture.count("×") == 1
+    assert picture.count("+") == 1
+
+
+def test_the_thresholds_are_lines_and_coherence_has_one_where_it_is_judged() -> None:
+    def lines(*ideas: Idea) -> int:
+        return sum(line.count("─") > 20 for line in drawn(*ideas, height=30))
+
+    assert lines(idea(1, 0.9)) == 1
+    assert lines(idea(1, 0.9, coherence=80)) >= 1
+    assert "".join(drawn(idea(1, 0.9), height=30)) != "".join(drawn(idea(1, 0.9, coherence=80), height=30))
+
+
+def test_an_idea_without_a_score_leaves_a_gap_and_an_empty_chain_is_an_empty_chart() -> None:
+    assert novelty_points([idea(1, 0.5), idea(2, None)], failed=False).x == (1,)
+    assert coherence_points([idea(1, 0.5)]).x == ()
+    assert "•" not in "".join(drawn())
+
+
+def test_novelty_out_of_range_stays_on_the_chart() -> None:
+    points = novelty_points([idea(1, 1.7), idea(2, -2e-16)], failed=False)
+    assert points.y == (1.0, 0.0)
+
+
+TEXTS = ["plain words", "你好世界的想法", "family 👩‍👩‍👧 and e\u0301 accents", "שלום עולם", "tab\tand", ""]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("width", [1, 2, 7, 40])
+def test_texts_take_the_cells_they_are_given(text: str, width: int) -> None:
+    assert cell_len(cut(text, width)) <= width
+    assert cell_len(fill(text, width)) == width
+    assert all(cell_len(line) <= max(width, 2) for line in wrap(text, width))
+
+
+def test_nothing_fits_in_no_room() -> None:
+    assert cut("words", 0) == ""
+    assert fill("words", -1) == ""
