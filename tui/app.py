@@ -230,13 +230,13 @@ class JagstormApp(App[int]):
         """Ctrl+C: the second within two seconds quits."""
         loop = asyncio.get_running_loop()
         if loop.time() - self._interrupted_at < 2:
-            self.run_worker(self._leave("you", EXIT_INTERRUPTED if self._any_running() else 0), exit_on_error=False)
+            self.run_worker(self.action_quit(), exit_on_error=False)
             return
         self._interrupted_at = loop.time()
         self.say("Press Ctrl+C again to quit; what is on screen is saved")
 
     async def action_quit(self) -> None:
-        await self._leave("you", 0)
+        await self._leave("you", EXIT_INTERRUPTED if self._any_running() else 0)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Every worker's failure is shown in one place."""

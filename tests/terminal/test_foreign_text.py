@@ -33,7 +33,7 @@ def test_a_question_of_escapes_and_markup_is_shown_literally_all_the_way(session
         terminal.send("?")
         terminal.wait_for("Esc close")
         terminal.send("\x03\x03")
-        assert terminal.wait_exit() == 0
+        assert terminal.wait_exit() == 4
         assert_never_acted(terminal)
 
 

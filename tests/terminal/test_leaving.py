@@ -31,7 +31,7 @@ def at_setup(sessions: Path) -> Terminal:
 def test_a_key_at_setup_quits(sessions: Path, keys: str) -> None:
     with at_setup(sessions) as terminal:
         terminal.send(keys)
-        assert terminal.wait_exit() == 0
+        assert terminal.wait_exit() == 4
         assert is_restored(terminal)
 
 

@@ -72,7 +72,7 @@ def test_no_two_are_near_duplicates(embedder: WordLlamaEmbedder) -> None:
 
 
 def test_none_is_taken_from_the_public_benchmark(public_data: Path, embedder: WordLlamaEmbedder) -> None:
-    public = json.loads((public_data / "questions.json").read_text(encoding="utf-8"))
+    public = json.loads((public_data / "sciaidanbench" / "questions.json").read_text(encoding="utf-8"))
     theirs = vectors_of([text for texts in public.values() for text in texts], embedder)
     ours = vectors_of([question.text for question in BANK.questions], embedder)
     closest = (ours @ theirs.T).max(axis=1)
