@@ -12,6 +12,7 @@ import tomli_w
 from msgspec import Meta, Struct
 
 from core.errors import SessionUnreadableError, UsageError
+from core.files import read_file, write_private
 from core.models import TeamSpec
 from core.questions import Question
 from core.rules import Rules
@@ -84,7 +85,7 @@ def read_plan(folder: Path) -> Plan:
     """
     path = folder / PLAN_FILE
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except FileNotFoundError:
         raise SessionUnreadableError(f"{shown(folder)} is not a session: it has no {PLAN_FILE}") from None
     except OSError as error:
@@ -136,16 +137,6 @@ def _check_finite(value: Any, key: str) -> None:
 def write_plan(folder: Path, plan: Plan) -> None:
     """Write the plan of a new session. Raises OSError."""
     write_private(folder / PLAN_FILE, tomli_w.dumps(_as_toml(plan)))
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a whole file at once, or not at all, for nobody but its owner. Raises OSError."""
-    part = path.with_suffix(".part")
-    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def _as_toml(plan: Plan) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from core.scoring.scorer import EmbeddingScorer
 from core.session import Session
 from core.state import Chain, State, fold, reopens
 from core.store import library
-from core.store.log import EventLog
+from core.store.log import EventLog, read_log
 
 
 def begin(sessions: Path, plan: Plan, providers: Providers) -> Session:
@@ -36,14 +36,20 @@ def resume(folder: Path, providers: Providers, max_ideas: int | None = None) -> 
     """
     plan = read_plan(folder)
     embedder = embedder_for(plan.embedder)
+    check_unfinished(plan, fold(read_log(folder).events), max_ideas)
     log, record = EventLog.reopen(folder)
     try:
-        state = fold(record.events)
-        check_unfinished(plan, state, max_ideas)
-        return _session(plan, log, providers, embedder, state, max_ideas, record.problems)
+        return _session(plan, log, providers, embedder, fold(record.events), max_ideas, _in_brief(record.problems))
     except BaseException:
         log.close()
         raise
+
+
+def _in_brief(problems: Sequence[str]) -> tuple[str, ...]:
+    """One notice for all that is wrong with a log: the first, and how many more."""
+    if len(problems) < 2:
+        return tuple(problems)
+    return (f"{problems[0]} (and {len(problems) - 1} more like it)",)
 
 
 def check_unfinished(plan: Plan, state: State, max_ideas: int | None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from core.errors import UsageError
+from core.files import read_file
 from core.text import clean, clean_line, shown
 
 LONGEST = 20_000
@@ -123,7 +124,7 @@ Found = tuple[str, Question | str]
 def read_question_file(path: Path) -> Iterator[Found]:
     """The questions of a TOML file (as the built-in ones) or a plain-text file (one a line, # comments)."""
     try:
-        content = path.read_text(encoding="utf-8-sig")
+        content = read_file(path).decode("utf-8-sig")
     except OSError as error:
         yield shown(path), f"can't be read: {error.strerror or error}"
         return

@@ -19,10 +19,11 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from core import commands as cmd
-from core.config import Plan, sessions_folder, write_private
+from core.config import Plan, sessions_folder
 from core.errors import EXIT_INTERRUPTED, JagstormError
+from core.files import write_private
 from core.providers.catalog import Providers
-from core.text import clean
+from core.text import clean, shown
 from tui import themes
 from tui.driver import TolerantDriver
 from tui.screens.dialogs import Fault, Keys, TooSmall, as_fault
@@ -158,8 +159,9 @@ class JagstormApp(App[int]):
         except JagstormError as error:
             self.show_fault(error)
             return
-        for problem in stored.record.problems:
-            self.say(problem, severity="warning")
+        if problems := stored.record.problems:
+            more = f" (and {len(problems) - 1} more like it)" if len(problems) > 1 else ""
+            self.say(f"{problems[0]}{more}", severity="warning")
         self.push_screen(ReplayScreen(Replay(stored.plan, stored.record.events, speed)))
 
     @work(thread=True, exit_on_error=False, group="sessions")
@@ -220,9 +222,10 @@ class JagstormApp(App[int]):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_private(path, text)
         except OSError as error:
-            self.say(f"Copied to the clipboard. {path} can't be written: {error.strerror}")
+            self.say(f"Copied to the clipboard. {shown(path)} can't be written: {error.strerror}")
         else:
-            self.say(f"Copied to the clipboard, and to {path}")
+            self.clear_notifications()
+            self.say(f"Copied, also to\n{_with_tilde(path)}")
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -233,7 +236,7 @@ class JagstormApp(App[int]):
             self.run_worker(self.action_quit(), exit_on_error=False)
             return
         self._interrupted_at = loop.time()
-        self.say("Press Ctrl+C again to quit; what is on screen is saved")
+        self.say("Press Ctrl+C again to quit")
 
     async def action_quit(self) -> None:
         await self._leave("you", EXIT_INTERRUPTED if self._any_running() else 0)
@@ -261,6 +264,11 @@ class JagstormApp(App[int]):
 
     def _any_running(self) -> bool:
         return any(not screen.over for screen in self._live.values())
+
+
+def _with_tilde(path: Path) -> str:
+    home = str(Path.home())
+    return shown(path).replace(home, "~", 1) if shown(path).startswith(home) else shown(path)
 
 
 def _driver() -> type[TolerantDriver] | None:

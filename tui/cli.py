@@ -10,12 +10,16 @@ from typing import Any, NoReturn
 import click
 
 SESSIONS = click.option(
-    "--sessions", metavar="DIR", help="Where sessions are kept (default: $JAGSTORM_SESSIONS, else ./sessions)."
+    "--sessions",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Where sessions are kept (default: $JAGSTORM_SESSIONS, else ./sessions).",
 )
 QUESTIONS = click.option(
     "--questions",
     "question_files",
     metavar="FILE",
+    type=click.Path(),
     multiple=True,
     help="A file of your own questions, TOML or one a line. Can be given several times.",
 )
@@ -42,7 +46,9 @@ def _question_ids(_: click.Context, __: click.Parameter, incomplete: str) -> lis
     return [question.id for question in load_bank().questions if question.id.startswith(incomplete)]
 
 
-MODEL = click.option("--model", metavar="FILE", help="A GGUF file to run on, instead of the built-in model.")
+MODEL = click.option(
+    "--model", metavar="FILE", type=click.Path(), help="A GGUF file to run on, instead of the built-in model."
+)
 
 
 def _speed(_: click.Context, __: click.Parameter, value: str) -> float:
@@ -54,6 +60,12 @@ def _speed(_: click.Context, __: click.Parameter, value: str) -> float:
     if not (0.1 <= speed <= 1000 or value == "max"):
         raise click.BadParameter("a number from 0.1 to 1000, or max")
     return speed
+
+
+def _team_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from core.teams.presets import presets
+
+    return [name for name in presets() if name.startswith(incomplete)]
 
 
 SESSION = click.argument("session", shell_complete=_session_names)
@@ -87,7 +99,9 @@ def cli(context: click.Context, sessions: str | None, question_files: tuple[str,
 @click.option("--question", "text", metavar="TEXT", help="A question of your own; - reads it from standard input.")
 @click.option("--question-id", metavar="ID", shell_complete=_question_ids, help="A question of the bank.")
 @QUESTIONS
-@click.option("--team", "team_name", metavar="NAME", help="Which team (default: the embedded team).")
+@click.option(
+    "--team", "team_name", metavar="NAME", shell_complete=_team_names, help="Which team (default: the embedded team)."
+)
 @MODEL
 @MAX_IDEAS
 @click.option("--patience", type=click.IntRange(min=1), metavar="N", help="Failing ideas in a row that end a chain.")
@@ -170,7 +184,7 @@ def sessions(context: click.Context, /, **options: Any) -> None:
 @SESSIONS
 @click.pass_context
 def show(context: click.Context, /, **options: Any) -> None:
-    """Show a session: the question, the ideas with their scores, why it stopped."""
+    """Show a session: its ideas with their scores."""
     from tui.listing import show_session
 
     show_session(**_with_shared(context, options))
@@ -225,6 +239,11 @@ def leave(command: Callable[[], int]) -> NoReturn:
         # Whoever read our output has left; let nothing be flushed into the closed pipe at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as error:
+        # Standard output on a full disk, say: what is left in its buffer must not be tried again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stderr.write(f"jagstorm: can't write: {error.strerror or error}\n")
+        code = 1
     except Exception as error:
         from core.errors import JagstormError
 

@@ -24,10 +24,16 @@ PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 def run_app(sessions: str | None, question_files: tuple[str, ...], model: str | None) -> int:
-    """Open the app on its first screen. Returns the exit code."""
+    """Open the app on its first screen. Returns the exit code.
+
+    Raises `ModelUnavailableError` for a model that can't be one, `UsageError` for what is no path.
+    """
     from core.config import path_of
+    from core.providers.embedded import weights_path
 
     path = path_of(model) if model else None
+    if path:
+        weights_path(str(path))
     for name in question_files:
         path_of(name)
 

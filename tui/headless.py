@@ -95,7 +95,7 @@ async def _run(opened: Callable[[Providers], Session], as_json: bool, quiet: boo
 
 
 class _Printer:
-    """Every event as a line of JSON. When whoever reads them has left, the session is stopped."""
+    """Every event as a line of JSON. When they can't be written (the reader has left, the disk is full), it stops."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -106,7 +106,7 @@ class _Printer:
             return
         try:
             click.echo(ev.encode(event))
-        except BrokenPipeError:
+        except OSError:
             self._read = False
             self._session.send(cmd.Stop(by=signal.SIGPIPE.name))
 
@@ -159,7 +159,7 @@ class _Progress:
 def _say(text: str, *, bold: bool = False, dim: bool = False) -> None:
     try:
         click.echo(click.style(text, bold=bold or None, dim=dim or None), err=True)
-    except BrokenPipeError:
+    except OSError:
         pass  # nobody reads the progress any more: the session, and its summary, go on
 
 

@@ -19,7 +19,7 @@ class Providers:
         return self._made[name]
 
     async def close(self) -> None:
-        for provider in self._made.values():
+        for provider in list(self._made.values()):
             await provider.close()
         self._made.clear()
 

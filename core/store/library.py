@@ -109,14 +109,14 @@ def load(folder: Path) -> StoredSession:
 
 
 def session_folders(sessions: Path) -> list[Path]:
-    """Newest first. Raises `UsageError` if they can't be read."""
+    """Newest first, the example last. Raises `UsageError` if they can't be read."""
     try:
         if not sessions.is_dir():
             return []
         found = [path for path in sessions.iterdir() if _is_session(path)]
     except OSError as error:
         raise UsageError(f"{shown(sessions)} can't be read: {error.strerror or error}") from None
-    return sorted(found, key=lambda path: path.name, reverse=True)
+    return sorted(found, key=lambda path: (path.name != "example", path.name), reverse=True)
 
 
 def _is_session(path: Path) -> bool:

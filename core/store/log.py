@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from core.errors import SessionBusyError, SessionUnreadableError, StoreError
 from core.events import Event, decode, encode
+from core.files import read_file
 from core.text import shown
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def read_log(folder: Path) -> Record:
     """
     path = folder / EVENTS_FILE
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except OSError as error:
         raise SessionUnreadableError(f"{shown(path)} can't be read: {error.strerror or error}") from None
     events: list[Event] = []

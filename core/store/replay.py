@@ -54,6 +54,8 @@ class Replay:
             apply(state, event)
             if isinstance(event, ev.IdeaAdded):
                 self.idea_places.append(place)
+            elif isinstance(event, ev.IdeaScored) and 0 < event.idea <= len(self.idea_places):
+                self.idea_places[event.idea - 1] = place
             if place % CHECKPOINT == 0:
                 self._checkpoints.append(snapshot(state))
 
@@ -119,7 +121,7 @@ class Replay:
         self._go_to(bisect_right(self._times, self._clock))
 
     def seek_idea(self, number: int) -> None:
-        """Go to where that idea was added; past the last one is the last one."""
+        """Go to where that idea had been added and scored; past the last one is the last one."""
         self._hold()
         if self.idea_places:
             place = self.idea_places[min(max(number, 1), len(self.idea_places)) - 1]

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from core.errors import UsageError
 from core.models import Member, ModelSpec, TeamSpec
+from core.providers.embedded import weights_path
 from core.text import clean_line
 
 
@@ -39,9 +40,13 @@ def presets() -> dict[str, TeamSpec]:
 
 
 def on_model(team: TeamSpec, path: Path | None) -> TeamSpec:
-    """The team with all its members on another GGUF file; as it is for None."""
+    """The team with all its members on another GGUF file; as it is for None.
+
+    Raises `ModelUnavailableError` for a file that can't be one.
+    """
     if path is None:
         return team
+    weights_path(str(path))
     members = tuple(
         replace(member, model=replace(member.model, model=str(path.absolute()), name=clean_line(path.stem, 60)))
         for member in team.members

@@ -18,7 +18,7 @@ from tui.app import JagstormApp
 from tui.screens.dialogs import Fault
 from tui.screens.live import LiveScreen
 from tui.screens.sessions import SessionsScreen
-from tui.screens.setup import SetupScreen
+from tui.screens.setup import QuestionTree, SetupScreen
 
 
 async def test_a_fault_of_ours_is_shown_and_the_session_can_be_left(sessions: Path) -> None:
@@ -121,3 +121,25 @@ async def test_a_session_busy_elsewhere_is_said_and_left_alone(app: JagstormApp,
             await until_shown(pilot, "Another jagstorm is writing")
         finally:
             log.close()
+
+
+async def test_enter_typed_twice_begins_one_session(app: JagstormApp, sessions: Path) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_shown(pilot, "Physics / Fundamental")
+        await pilot.press("s")
+        await until_shown(pilot, "▼")
+        tree = app.screen.query_one(QuestionTree)
+        for _ in range(5):
+            tree.action_choose()
+        await until(pilot, lambda: isinstance(app.screen, LiveScreen))
+        await pilot.pause(0.2)
+        assert len(list(sessions.iterdir())) == 1
+        await pilot.press("q")
+        await until_shown(pilot, "stopped")
+
+
+async def test_a_dialog_is_whole_on_the_smallest_usual_screen(app: JagstormApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_shown(pilot, "Physics / Fundamental")
+        app.show_fault(UsageError("This chain is finished: " + "look at it again and again, " * 8 + "to its end."))
+        await until_shown(pilot, "to its end.")

@@ -1,6 +1,7 @@
 """`jagstorm run` and `resume --headless`: what they print, what they leave, how they end."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -190,3 +191,23 @@ def test_when_the_reader_of_the_events_leaves_the_session_ends_cleanly(sessions:
     assert done.returncode == 4
     assert "Traceback" not in done.stderr
     assert json.loads((last(sessions) / "events.jsonl").read_text().splitlines()[-1])["type"] == "session_ended"
+
+
+@pytest.mark.parametrize("words", [("run", *QUESTION, "--max-ideas", "2", "--json"), ("questions",)])
+def test_output_that_cannot_be_written_is_one_line(sessions: Path, words: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        ["bash", "-c", '"$@" > /dev/full', "bash", sys.executable, "-m", "tui", *words],
+        env=os.environ | {"JAGSTORM_SESSIONS": str(sessions)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode not in (0, 120)
+    assert "Traceback" not in done.stderr
+    assert done.stderr.strip()
+
+
+def test_a_bad_model_file_leaves_no_session_behind(jagstorm: Jagstorm, sessions: Path, tmp_path: Path) -> None:
+    assert jagstorm("run", *QUESTION, "--model", str(tmp_path / "none.gguf")).code == 3
+    assert not sessions.exists()

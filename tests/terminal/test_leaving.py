@@ -31,7 +31,7 @@ def at_setup(sessions: Path) -> Terminal:
 def test_a_key_at_setup_quits(sessions: Path, keys: str) -> None:
     with at_setup(sessions) as terminal:
         terminal.send(keys)
-        assert terminal.wait_exit() == 4
+        assert terminal.wait_exit() == 0
         assert is_restored(terminal)
 
 
@@ -51,7 +51,7 @@ def test_quitting_while_ideas_are_written_closes_the_session_and_says_how_to_go_
         begin(terminal)
         wait_ideas(terminal, 1)
         terminal.send(keys)
-        assert terminal.wait_exit() == 0
+        assert terminal.wait_exit() == 4
         assert is_restored(terminal)
         assert_says_how_to_go_on(terminal, sessions)
         assert is_closed_by_person(sessions)

@@ -311,7 +311,8 @@ def test_a_log_that_can_not_be_taken_up_leaves_no_file_open(
     real = os.open
 
     def refuse_the_log(path: Path, *rest: int) -> int:
-        return refuse() if Path(path).name == "events.jsonl" else real(path, *rest)
+        to_write = Path(path).name == "events.jsonl" and rest[0] & os.O_RDWR
+        return refuse() if to_write else real(path, *rest)
 
     with monkeypatch.context() as patch:
         patch.setattr(os, call, refuse if call == "ftruncate" else refuse_the_log)

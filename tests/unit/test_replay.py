@@ -164,13 +164,13 @@ def test_step_by_step_from_any_place_to_the_end() -> None:
 
 
 @pytest.mark.parametrize(("number", "reached"), [(1, 1), (4, 4), (7, 7), (99, 7), (0, 1), (-5, 1)])
-def test_going_to_an_idea_shows_it_just_added(number: int, reached: int) -> None:
+def test_going_to_an_idea_shows_it_just_scored(number: int, reached: int) -> None:
     replay = Replay(PLAN, record(7))
     replay.seek_idea(number)
     assert replay.state.chain
     assert len(replay.state.chain.ideas) == reached
-    assert replay.state.chain.ideas[-1].score is None
-    assert replay.seconds == (reached - 1) * 2 + 1
+    assert all(idea.score for idea in replay.state.chain.ideas)
+    assert replay.seconds == (reached - 1) * 2 + 1.5
 
 
 def test_what_the_time_bar_marks() -> None:

@@ -17,7 +17,7 @@ from textual.widgets import Footer, Input, Static
 
 from core import events as ev
 from core.feed import Feed
-from core.questions import Question
+from core.questions import OWN, Question
 from core.state import Chain, Idea
 from core.text import clean_line
 from tui.charts.novelty import Color as ChartColor
@@ -206,8 +206,9 @@ class FeedScreen(Screen[None]):
 
     def action_question(self) -> None:
         chain = self.feed.state.chain
-        leaf = chain.domain + (f" / {chain.subdomain}" if chain.subdomain else "") if chain else ""
-        self.app.push_screen(Message(leaf or "Question", self.feed.plan.questions[0].text))
+        question = next((q for q in self.feed.plan.questions if chain and q.id == chain.question), None)
+        question = question or self.feed.plan.questions[0]
+        self.app.push_screen(Message("Your own question" if question.domain == OWN else question.leaf, question.text))
 
     def action_names(self) -> None:
         self._named = not self._named
@@ -216,6 +217,7 @@ class FeedScreen(Screen[None]):
         self.touch()
 
     def action_search(self) -> None:
+        self.remove_class("show-chart")
         search = self.query_one("#search", Input)
         search.display = True
         self.set_focus(search)

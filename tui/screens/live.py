@@ -20,9 +20,11 @@ class LiveScreen(FeedScreen):
     """A session that this process runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "pause", "Pause", tooltip="Hold after the idea under way, or go on"),
+        Binding("space", "pause", "Pause", tooltip="Hold after the idea under way"),
+        Binding("space", "go_on", "Go on", tooltip="Go on after a pause; if it could not be saved, try that again"),
         Binding("a", "add", "Add idea", tooltip="Add an idea of your own; it is scored like any other"),
-        Binding("q", "stop", "Stop", tooltip="Stop the session (it can be resumed); once stopped, go back"),
+        Binding("q", "stop", "Stop", tooltip="Stop the session; it can be resumed"),
+        Binding("q", "back", "Back", tooltip="Back to where you came from"),
         Binding("r", "resume", "Resume", tooltip="Go on with a session that was stopped"),
         Binding("p", "replay", "Replay", tooltip="Watch the session again from its start"),
         Binding(
@@ -84,7 +86,8 @@ class LiveScreen(FeedScreen):
         """What to say when the app has gone."""
         from tui.headless import resume_command
 
-        words = [f"Saved in {shown(self._session.folder)}"]
+        unsaved = self.over and self._run and not self._run.cancelled() and self._run.exception()
+        words = [f"{'Only what could be saved is' if unsaved else 'Saved'} in {shown(self._session.folder)}"]
         if self.feed.state.resumable:
             words.append(f"Go on with: {resume_command(self._session.folder)}")
         return words
@@ -125,8 +128,15 @@ class LiveScreen(FeedScreen):
         return paused is not None and paused.by == STORAGE
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("pause", "add"):
+        paused = self.feed.state.paused is not None
+        if action == "pause":
+            return not self.over and not paused
+        if action == "go_on":
+            return not self.over and paused
+        if action in ("add", "stop"):
             return not self.over
+        if action == "back":
+            return self.over
         if action == "replay":
             return self.over
         if action == "resume":
@@ -138,7 +148,13 @@ class LiveScreen(FeedScreen):
     # ── what a person does ────────────────────────────────────────────────────────────────────────────────────────────
 
     def action_pause(self) -> None:
-        self._session.send(cmd.Resume() if self.feed.state.paused else cmd.Pause())
+        self._session.send(cmd.Pause())
+
+    def action_go_on(self) -> None:
+        self._session.send(cmd.Resume())
+
+    def action_back(self) -> None:
+        self.dismiss()
 
     def action_add(self) -> None:
         def add(text: str | None) -> None:
@@ -148,9 +164,7 @@ class LiveScreen(FeedScreen):
         self.app.push_screen(Ask("Your idea"), add)
 
     def action_stop(self) -> None:
-        if self.over:
-            self.dismiss()
-        elif self._unsaved and not self._warned:
+        if self._unsaved and not self._warned:
             self._warned = True
             host(self).say("Not all of this is saved: w saves it elsewhere, q again lets it go", severity="warning")
         else:

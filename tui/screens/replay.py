@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Footer
 
 from core.store.replay import SPEEDS, Replay
+from tui.host import host
 from tui.screens.dialogs import Ask
 from tui.screens.feed import FeedScreen, clock
 from tui.widgets.chain import ChainList
@@ -108,6 +109,8 @@ class ReplayScreen(FeedScreen):
     def action_idea(self) -> None:
         def go(number: str | None) -> None:
             if number:
+                if int(number) > len(self._replay.idea_places):
+                    host(self).say(f"There are {len(self._replay.idea_places)} ideas: this is the last")
                 self._replay.pause()
                 self._replay.seek_idea(int(number))
                 self._moved()

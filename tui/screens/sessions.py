@@ -66,7 +66,6 @@ class SessionsScreen(Screen[None]):
 
     def action_resume(self) -> None:
         if row := self._selected():
-            self.dismiss()
             host(self).resume_session(row.folder)
 
     def action_back(self) -> None:

@@ -174,7 +174,9 @@ class SetupScreen(Screen[None]):
         preview = self.query_one("#preview", Static)
         if question is None:
             preview.update(
-                "Open a domain with Enter and choose a question; or type your own (n), find one by words (/), "
+                "No question holds all these words. Esc shows all; n types your own."
+                if self.query_one("#search", Input).value and not self.query_one(QuestionTree).root.children
+                else "Open a domain with Enter and choose a question; or type your own (n), find one by words (/), "
                 "or be surprised (s). Enter on a question starts the brainstorm."
             )
             return
@@ -252,6 +254,8 @@ class SetupScreen(Screen[None]):
             self.query_one(QuestionTree).go_to(random.choice(self._bank.questions))  # noqa: S311
 
     def _start(self, question: Question) -> None:
+        if self.app.screen is not self:
+            return  # a second Enter, typed before the live screen could come up
         plan = library.new_plan((question,), self._team, self._rules)
         host(self).start_session(plan)
 
