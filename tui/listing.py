@@ -8,7 +8,7 @@ from core.questions import Question, QuestionBank, load_bank
 from core.state import Chain, Idea, State
 from core.store import library
 from core.text import clean_line, shown
-from tui.words import score_words, why_ended
+from tui.words import END_WORDS, score_words, why_ended
 
 
 def bank_with(question_files: tuple[str, ...]) -> QuestionBank:
@@ -49,7 +49,7 @@ def list_sessions(sessions: str | None, as_json: bool) -> None:
         elif row.status == "damaged":
             click.echo(f"{clean_line(row.id)}  damaged: {clean_line(row.problem)}")
         else:
-            why = f", {row.reason}" if row.reason else ""
+            why = f", {END_WORDS.get(row.reason, row.reason)}" if row.reason else ""
             click.echo(f"{click.style(clean_line(row.id), bold=True)}  {row.status}{why}")
             click.echo(f"    {row.valid} of {row.ideas} ideas pass  {row.team}  {clean_line(row.question, 120)}")
     if not found and not as_json:

@@ -11,6 +11,15 @@ RULES = {
     "mechanical": "an echo, a loop, or no idea",
 }
 
+STRATEGIES = {"solo": "One member writes every idea", "sample": "Each step one member is drawn, by weight"}
+
+STYLES = {
+    "list": "goes on with a list",
+    "chat": "is asked anew",
+    "turns": "goes on talking",
+    "concept": "starts from a concept",
+}
+
 END_WORDS = {"embedding_novelty": "novelty", "judged_novelty": "judged", "mechanical": "no idea"}
 """Reasons that end a chain in a word, where they aren't one already."""
 

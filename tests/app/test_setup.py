@@ -54,9 +54,9 @@ async def test_rules_out_of_range_are_named_and_good_ones_are_kept(app: Jagstorm
 
 async def test_the_other_team_is_a_key_and_an_arrow_away(app: JagstormApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
-        await until_shown(pilot, "sample, Smol")
+        await until_shown(pilot, "is drawn")
         await pilot.press("t", "down", "enter")
-        await until_shown(pilot, "solo, Smol")
+        await until_shown(pilot, "writes every idea")
 
 
 async def test_one_click_shows_a_question_and_two_begin(app: JagstormApp) -> None:

@@ -139,3 +139,26 @@ def test_without_a_terminal_the_app_says_so(jagstorm: Jagstorm) -> None:
     code, _, err = jagstorm()
     assert code == 2
     assert "needs a terminal" in err
+
+
+NAME = "20260101-000000-\x1b]0;evil\x07\x1b[2J\u202e-0000"
+
+
+def test_what_a_folder_is_called_never_reaches_the_terminal_raw(
+    jagstorm: Jagstorm, session: Path, sessions: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(session, sessions / NAME)
+    odd = tmp_path / "bad\x1b[2J.toml"
+    odd.write_text("questions = 3")
+    for words in (("sessions",), ("sessions", "--json"), ("show", NAME), ("show", NAME, "--json")):
+        code, out, err = jagstorm(*words)
+        assert code == 0
+        assert not {"\x1b", "\x07", "\u202e"} & set(out + err)
+    code, out, err = jagstorm("questions", "--questions", str(odd))
+    assert "\x1b" not in out + err
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-that-name/x", "\udcff", "x" * 5000, ""])
+def test_a_path_that_is_none_is_one_line(jagstorm: Jagstorm, path: str) -> None:
+    for words in (("sessions", "--sessions", path), ("run", *QUESTION, "--model", path, "--sessions", path)):
+        assert jagstorm(*words).code in (0, 2, 3, 5)

@@ -28,7 +28,7 @@ from tui.screens.dialogs import Ask
 from tui.screens.rules import RulesScreen
 from tui.widgets.field import Field
 from tui.widgets.line import Line
-from tui.words import rules_words
+from tui.words import STRATEGIES, STYLES, rules_words
 
 
 class QuestionTree(Tree[Question]):
@@ -189,7 +189,7 @@ class SetupScreen(Screen[None]):
         self.query_one("#team", Static).update("\n".join(team_lines(self._team)))
 
     def _show_rules(self) -> None:
-        self.query_one("#rules", Static).update(f"{rules_words(self._rules)}\nseeds: off")
+        self.query_one("#rules", Static).update(rules_words(self._rules))
 
     # ── choosing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -263,8 +263,8 @@ class SetupScreen(Screen[None]):
 def team_lines(team: TeamSpec) -> list[str]:
     """What a team is, and its members; a model that all of them share is named once."""
     models = dict.fromkeys(member.model.name for member in team.members)
-    lines = [team.about, "", f"{team.strategy}, {', '.join(models)}"]
+    lines = [team.about, "", ", ".join(models), STRATEGIES[team.strategy]]
     for member in team.members:
-        model = "" if len(models) == 1 else f"{member.model.name} "
-        lines.append(f"  {member.name}: {model}{member.style}, temperature {member.model.temperature:g}")
+        model = "" if len(models) == 1 else f"{member.model.name}, "
+        lines.append(f"  {member.name}: {model}{STYLES[member.style]}, temperature {member.model.temperature:g}")
     return lines
