@@ -19,7 +19,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from core import commands as cmd
-from core.config import Plan, sessions_folder
+from core.config import Plan, path_of, sessions_folder
 from core.errors import EXIT_INTERRUPTED, JagstormError
 from core.files import write_private
 from core.providers.catalog import Providers
@@ -66,7 +66,7 @@ class JagstormApp(App[int]):
     ) -> None:
         super().__init__(driver_class=_driver())
         self.sessions = sessions_folder(sessions)
-        self.question_files = question_files
+        self.question_paths = [path_of(name) for name in question_files]
         self.model = model
         """A GGUF file that teams run on, instead of the built-in weights."""
         self._first = (resume, max_ideas, replay, speed)

@@ -9,6 +9,7 @@ import signal
 import sys
 import termios
 from collections.abc import Callable
+from pathlib import Path
 from threading import Thread
 from typing import Any, NoReturn
 
@@ -28,14 +29,7 @@ def run_app(sessions: str | None, question_files: tuple[str, ...], model: str | 
 
     Raises `ModelUnavailableError` for a model that can't be one, `UsageError` for what is no path.
     """
-    from core.config import path_of
-    from core.providers.embedded import weights_path
-
-    path = path_of(model) if model else None
-    if path:
-        weights_path(str(path))
-    for name in question_files:
-        path_of(name)
+    path = _usable_model(model) if model else None
 
     def start() -> int:
         from tui.app import JagstormApp
@@ -43,6 +37,15 @@ def run_app(sessions: str | None, question_files: tuple[str, ...], model: str | 
         return JagstormApp(sessions, question_files, model=path).launch()
 
     return _guarded(start)
+
+
+def _usable_model(model: str) -> Path:
+    from core.config import path_of
+    from core.providers.embedded import weights_path
+
+    path = path_of(model)
+    weights_path(str(path))
+    return path
 
 
 def resume_in_app(sessions: str | None, session: str, max_ideas: int | None) -> int:

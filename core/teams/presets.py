@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from core.errors import UsageError
 from core.models import Member, ModelSpec, TeamSpec
-from core.providers.embedded import weights_path
 from core.text import clean_line
 
 
@@ -46,6 +45,8 @@ def on_model(team: TeamSpec, path: Path | None) -> TeamSpec:
     """
     if path is None:
         return team
+    from core.providers.embedded import weights_path
+
     weights_path(str(path))
     members = tuple(
         replace(member, model=replace(member.model, model=str(path.absolute()), name=clean_line(path.stem, 60)))

@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
@@ -15,7 +14,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, OptionList, Static, Tree
 from textual.widgets.option_list import Option
 
-from core.config import own_question_files, path_of
+from core.config import own_question_files
 from core.errors import UsageError
 from core.models import TeamSpec
 from core.questions import Question, QuestionBank, load_bank, own_question
@@ -139,16 +138,13 @@ class SetupScreen(Screen[None]):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        self._bank = load_bank([*own_question_files(), *self._given_files()])
+        self._bank = load_bank([*own_question_files(), *host(self).question_paths])
         for problem in self._bank.problems:
             host(self).say(problem, severity="warning")
         self.query_one(QuestionTree).show(list(self._bank.questions), self._bank.leaves(), expanded=False)
         self.query_one(QuestionTree).focus()
         self._show_team()
         self._show_rules()
-
-    def _given_files(self) -> list[Path]:
-        return [path_of(name) for name in host(self).question_files]
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < 90, "narrow")
