@@ -27,6 +27,7 @@ from core.text import clean, shown
 from tui import themes
 from tui.driver import TolerantDriver
 from tui.screens.dialogs import Fault, Keys, TooSmall, as_fault
+from tui.signals import STOPPING
 
 if TYPE_CHECKING:
     from core.session import Session
@@ -97,7 +98,7 @@ class JagstormApp(App[int]):
 
     async def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in STOPPING:
             loop.add_signal_handler(number, self._on_signal, number)
         from tui.screens.setup import SetupScreen
 

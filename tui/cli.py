@@ -1,13 +1,13 @@
 """The `jagstorm` command. Each subcommand imports what it needs when it runs, so that help comes at once."""
 
 import os
-import signal
 import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any, NoReturn
 
 import click
+
+from tui.signals import held_signals, ignore_signals, interrupt_on_signals
 
 SESSIONS = click.option(
     "--sessions",
@@ -117,7 +117,8 @@ def run(context: click.Context, /, **options: Any) -> None:
 
     Progress goes to standard error, a summary (or with --json every event) to standard output.
     """
-    from tui.headless import run_new
+    with held_signals():
+        from tui.headless import run_new
 
     context.exit(run_new(**_with_shared(context, options)))
 
@@ -134,7 +135,8 @@ def resume(context: click.Context, /, headless: bool, **options: Any) -> None:
     """Go on with a session that was stopped, interrupted or killed."""
     options = _with_shared(context, options)
     if headless or options["as_json"]:
-        from tui.headless import run_resumed
+        with held_signals():
+            from tui.headless import run_resumed
 
         context.exit(run_resumed(**options))
     from tui.guard import resume_in_app
@@ -209,16 +211,6 @@ def _with_shared(context: click.Context, options: dict[str, Any]) -> dict[str, A
     return {name: value or context.obj.get(name, value) for name, value in options.items()}
 
 
-STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-def _interrupt(number: int, _: FrameType | None) -> None:
-    """End the command; once it is ending, further signals change nothing."""
-    for other in STOPPING:
-        signal.signal(other, signal.SIG_IGN)
-    raise KeyboardInterrupt(signal.Signals(number).name)
-
-
 def run_command() -> NoReturn:
     """Run what the command line says, and leave."""
     leave(lambda: cli.main(prog_name="jagstorm", standalone_mode=False) or 0)
@@ -226,14 +218,14 @@ def run_command() -> NoReturn:
 
 def leave(command: Callable[[], int]) -> NoReturn:
     """Run `command` and leave with its exit code; what a user can cause ends in one line, never in a traceback."""
-    for number in STOPPING:
-        signal.signal(number, _interrupt)
+    interrupt_on_signals()
     try:
         code = command()
     except click.ClickException as error:
         error.show()
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
+        ignore_signals()
         code = 4
     except BrokenPipeError:
         # Whoever read our output has left; let nothing be flushed into the closed pipe at exit.

@@ -11,17 +11,19 @@ import termios
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.errors import EXIT_INTERRUPTED, UsageError
+from tui.signals import STOPPING, held_signals
+
+if TYPE_CHECKING:
+    from tui.app import JagstormApp
 
 # Leave the alternate screen, show the cursor, end mouse reports, bracketed paste and the kitty keyboard protocol.
 RESTORE = (
     "\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l"
     "\x1b[?1006l\x1b[?1015l\x1b[?1016l\x1b[?2004l\x1b[<u\x1b[0m\r\n"
 )
-
-PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 def run_app(sessions: str | None, question_files: tuple[str, ...], model: str | None) -> int:
@@ -32,11 +34,16 @@ def run_app(sessions: str | None, question_files: tuple[str, ...], model: str | 
     path = _usable_model(model) if model else None
 
     def start() -> int:
-        from tui.app import JagstormApp
-
-        return JagstormApp(sessions, question_files, model=path).launch()
+        return _app_class()(sessions, question_files, model=path).launch()
 
     return _guarded(start)
+
+
+def _app_class() -> "type[JagstormApp]":
+    with held_signals():
+        from tui.app import JagstormApp
+
+    return JagstormApp
 
 
 def _usable_model(model: str) -> Path:
@@ -62,9 +69,7 @@ def resume_in_app(sessions: str | None, session: str, max_ideas: int | None) -> 
     check_unfinished(stored.plan, stored.state(), max_ideas)
 
     def start() -> int:
-        from tui.app import JagstormApp
-
-        return JagstormApp(sessions, resume=folder, max_ideas=max_ideas).launch()
+        return _app_class()(sessions, resume=folder, max_ideas=max_ideas).launch()
 
     return _guarded(start)
 
@@ -81,9 +86,7 @@ def replay_in_app(sessions: str | None, session: str, speed: float) -> int:
     load(folder)
 
     def start() -> int:
-        from tui.app import JagstormApp
-
-        return JagstormApp(sessions, replay=folder, speed=speed).launch()
+        return _app_class()(sessions, replay=folder, speed=speed).launch()
 
     return _guarded(start)
 
@@ -94,7 +97,7 @@ def _guarded(start: Callable[[], int]) -> int:
     before = termios.tcgetattr(sys.stdin)
     watched, held = os.pipe()
     # Whatever comes between the fork and the handlers waits, or the parent could leave without its child.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     child = os.fork()
     if child == 0:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
@@ -102,7 +105,7 @@ def _guarded(start: Callable[[], int]) -> int:
         Thread(target=_end_with_parent, args=(watched,), daemon=True).start()
         _be_the_app(start)
     os.close(watched)
-    for number in PASSED_ON:
+    for number in STOPPING:
         signal.signal(number, lambda received, _: _pass_on(child, received))
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     status = _wait(child)

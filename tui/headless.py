@@ -24,6 +24,7 @@ from core.store import library
 from core.teams.presets import default_team, named_team, on_model
 from core.text import clean_line, shown
 from tui.listing import bank_with
+from tui.signals import STOPPING
 from tui.words import score_words, why_ended
 
 
@@ -80,7 +81,7 @@ async def _run(opened: Callable[[Providers], Session], as_json: bool, quiet: boo
             session.subscribe(_Progress(session, verbose))
         session.subscribe(_StopOnTrouble(session))
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in STOPPING:
             loop.add_signal_handler(number, session.send, cmd.Stop(by=number.name))
         try:
             ended = await session.run()
