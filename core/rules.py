@@ -34,6 +34,11 @@ class Rules(Struct, frozen=True, kw_only=True):
     """Failing ideas count too."""
 
 
+def rules_for(embedder: str) -> Rules:
+    """The rules of a brainstorm whose novelty that embedder measures."""
+    return Rules(embedding_novelty=NOVELTY_THRESHOLDS[embedder])
+
+
 class Scores(Struct, frozen=True, kw_only=True):
     """Of one idea. None where nobody gave a score; a number that is not finite is no score."""
 

@@ -29,6 +29,9 @@ from core.text import clean, shown
 STORAGE = "storage"
 """Who pauses a session that could not be written."""
 
+TROUBLE = "trouble"
+"""Who pauses a session in which calls or scores fail again and again."""
+
 MAX_FAILURES = 5
 """Calls that fail in a row before a session pauses: something is wrong with whoever writes."""
 
@@ -265,7 +268,7 @@ class Session:
             elif reason := self._reason_to_end(chain):
                 self._end_question(chain, reason)
             elif trouble := self._trouble(chain):
-                self._pause("trouble", trouble)
+                self._pause(TROUBLE, trouble)
             else:
                 await self._step(chain)
 

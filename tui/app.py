@@ -1,4 +1,4 @@
-"""The app: which screens there are, the one running session, and how it all ends."""
+"""The app: which screens there are, the sessions it runs, and how it all ends."""
 
 import asyncio
 import gc
@@ -108,44 +108,31 @@ class JagstormApp(App[int]):
         if replay:
             self.open_replay(replay, speed)
         elif resume:
-            self._resume_or_leave(resume, max_ideas)
+            self.resume_session(resume, max_ideas, on_fault=self._leave_with)  # asked on the command line: said there
         self._cover_if_too_small(self.size)
 
     def start_session(self, plan: Plan) -> None:
         """Begin a new session and show it."""
         from core.opening import begin
 
-        try:
-            session = begin(self.sessions, plan, self.providers)
-        except JagstormError as error:
-            self.show_fault(error)
-            return
-        self._show(session)
+        self._open(lambda: begin(self.sessions, plan, self.providers), self.show_fault)
 
-    def resume_session(self, folder: Path, max_ideas: int | None = None) -> None:
-        """Take up an earlier session and show it."""
+    def resume_session(
+        self, folder: Path, max_ideas: int | None = None, on_fault: Callable[[JagstormError], None] | None = None
+    ) -> None:
+        """Take up an earlier session and show it; if that can't be, tell `on_fault`, by default with a dialog."""
         from core.opening import resume
 
-        try:
-            session = resume(folder, self.providers, max_ideas)
-        except JagstormError as error:
-            self.show_fault(error)
-            return
-        self._show(session)
+        self._open(lambda: resume(folder, self.providers, max_ideas), on_fault or self.show_fault)
 
-    def _resume_or_leave(self, folder: Path, max_ideas: int | None) -> None:
-        """Asked from the command line to resume what can't be resumed, say so there."""
-        from core.opening import resume
-
-        try:
-            self._show(resume(folder, self.providers, max_ideas))
-        except JagstormError as error:
-            self.parting_words.append(f"jagstorm: {error.message}")
-            self.exit(error.exit_code, return_code=error.exit_code)
-
-    def _show(self, session: "Session") -> None:
+    def _open(self, opened: "Callable[[], Session]", on_fault: Callable[[JagstormError], None]) -> None:
         from tui.screens.live import LiveScreen
 
+        try:
+            session = opened()
+        except JagstormError as error:
+            on_fault(error)
+            return
         screen = self._live[session.folder] = LiveScreen(session)
         self.push_screen(screen)
 
@@ -160,9 +147,8 @@ class JagstormApp(App[int]):
         except JagstormError as error:
             self.show_fault(error)
             return
-        if problems := stored.record.problems:
-            more = f" (and {len(problems) - 1} more like it)" if len(problems) > 1 else ""
-            self.say(f"{problems[0]}{more}", severity="warning")
+        for problem in stored.record.problems_in_brief:
+            self.say(problem, severity="warning")
         self.push_screen(ReplayScreen(Replay(stored.plan, stored.record.events, speed)))
 
     @work(thread=True, exit_on_error=False, group="sessions")
@@ -249,6 +235,11 @@ class JagstormApp(App[int]):
 
     def _on_signal(self, number: signal.Signals) -> None:
         self.run_worker(self._leave(number.name, EXIT_INTERRUPTED), exit_on_error=False)
+
+    def _leave_with(self, fault: JagstormError) -> None:
+        """Leave before anything was opened."""
+        self.parting_words.append(f"jagstorm: {fault.message}")
+        self.exit(fault.exit_code, return_code=fault.exit_code)
 
     async def _leave(self, by: str, code: int) -> None:
         """End every session that runs, then the app. A second wish to leave, while it does, changes nothing."""

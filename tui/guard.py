@@ -5,6 +5,7 @@ The parent does nothing but wait: it passes signals on, stops and continues with
 
 import gc
 import os
+import shlex
 import signal
 import sys
 import termios
@@ -14,6 +15,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.errors import EXIT_INTERRUPTED, UsageError
+from core.text import shown
 from tui.signals import STOPPING, held_signals
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def run_app(sessions: str | None, question_files: tuple[str, ...], model: str | 
     def start() -> int:
         return _app_class()(sessions, question_files, model=path).launch()
 
-    return _guarded(start)
+    return _guarded(start, sessions)
 
 
 def _app_class() -> "type[JagstormApp]":
@@ -61,8 +63,7 @@ def resume_in_app(sessions: str | None, session: str, max_ideas: int | None) -> 
     Raises `UsageError` or another `JagstormError` before the app opens, if the session can't be resumed.
     """
     from core.config import sessions_folder
-    from core.opening import check_unfinished
-    from core.store.library import find, load
+    from core.store.library import check_unfinished, find, load
 
     folder = find(sessions_folder(sessions), session)
     stored = load(folder)
@@ -71,7 +72,7 @@ def resume_in_app(sessions: str | None, session: str, max_ideas: int | None) -> 
     def start() -> int:
         return _app_class()(sessions, resume=folder, max_ideas=max_ideas).launch()
 
-    return _guarded(start)
+    return _guarded(start, sessions)
 
 
 def replay_in_app(sessions: str | None, session: str, speed: float) -> int:
@@ -88,10 +89,10 @@ def replay_in_app(sessions: str | None, session: str, speed: float) -> int:
     def start() -> int:
         return _app_class()(sessions, replay=folder, speed=speed).launch()
 
-    return _guarded(start)
+    return _guarded(start, sessions)
 
 
-def _guarded(start: Callable[[], int]) -> int:
+def _guarded(start: Callable[[], int], sessions: str | None) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The app needs a terminal; `jagstorm run` works without one")
     before = termios.tcgetattr(sys.stdin)
@@ -112,7 +113,8 @@ def _guarded(start: Callable[[], int]) -> int:
     if os.WIFSIGNALED(status):
         _restore(before)
         name = signal.Signals(os.WTERMSIG(status)).name
-        sys.stderr.write(f"jagstorm: the app died ({name}); what was seen is saved: jagstorm resume last\n")
+        where = f" --sessions {shlex.quote(shown(sessions))}" if sessions else ""
+        sys.stderr.write(f"jagstorm: the app died ({name}); what was seen is saved: jagstorm resume last{where}\n")
         return EXIT_INTERRUPTED
     return os.waitstatus_to_exitcode(status)
 

@@ -16,9 +16,9 @@ from core.config import path_of, sessions_folder
 from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, EXIT_MODEL, EXIT_STORE, StoreError, UsageError
 from core.opening import begin, resume
 from core.providers.catalog import Providers
-from core.questions import Question, own_question
-from core.rules import NOVELTY_THRESHOLDS, Rules
-from core.session import Session
+from core.questions import LONGEST, Question, own_question
+from core.rules import rules_for
+from core.session import STORAGE, TROUBLE, Session
 from core.state import Chain
 from core.store import library
 from core.teams.presets import default_team, named_team, on_model
@@ -46,7 +46,7 @@ def run_new(
     """Run a new session to its end. Returns the exit code."""
     question = _question(text, question_id, question_files)
     team = named_team(team_name) if team_name else default_team()
-    rules = Rules(embedding_novelty=NOVELTY_THRESHOLDS["wordllama"], max_ideas=max_ideas)
+    rules = replace(rules_for("wordllama"), max_ideas=max_ideas)
     if patience is not None:
         rules = replace(rules, patience=patience)
     plan = library.new_plan((question,), on_model(team, path_of(model) if model else None), rules, random_seed)
@@ -66,7 +66,7 @@ def _question(text: str | None, question_id: str | None, question_files: tuple[s
     if (text is None) == (question_id is None):
         raise UsageError("Give either --question TEXT or --question-id ID (`jagstorm questions` lists the bank)")
     if text is not None:
-        return own_question(sys.stdin.read() if text == "-" else text)
+        return own_question(sys.stdin.read(10 * LONGEST) if text == "-" else text)
     assert question_id is not None
     return bank_with(question_files).get(question_id)
 
@@ -120,7 +120,7 @@ class _StopOnTrouble:
 
     def __call__(self, event: ev.Event) -> None:
         if isinstance(event, ev.Paused):
-            click.echo(f"jagstorm: {event.why}", err=True)
+            _say(f"jagstorm: {event.why}")
             self._session.send(cmd.Stop(by=event.by))
 
 
@@ -183,9 +183,9 @@ def _exit_code(session: Session, ended: ev.SessionEnded) -> int:
     if ended.how == "finished":
         refused = chain is not None and chain.ended is not None and chain.ended.reason == "refused"
         return EXIT_MODEL if refused else EXIT_ENDED
-    if ended.message == "storage":
+    if ended.message == STORAGE:
         return EXIT_STORE
-    if ended.message == "trouble":
+    if ended.message == TROUBLE:
         return EXIT_MODEL
     click.echo(f"Go on with: {resume_command(session.folder)}", err=True)
     return EXIT_INTERRUPTED

@@ -4,7 +4,7 @@ import click
 import msgspec
 
 from core.config import own_question_files, path_of, sessions_folder
-from core.questions import Question, QuestionBank, load_bank
+from core.questions import QuestionBank, load_bank
 from core.state import Chain, Idea, State
 from core.store import library
 from core.text import clean_line, shown
@@ -30,13 +30,9 @@ def list_questions(search: str, domain: str, question_files: tuple[str, ...], as
         if question.leaf != leaf:
             leaf = question.leaf
             click.echo(click.style(f"{leaf}", bold=True))
-        click.echo(f"  {click.style(question.id, dim=True)}\n    {_one_line(question)}")
+        click.echo(f"  {click.style(question.id, dim=True)}\n    {clean_line(question.text, 400)}")
     if not found:
         click.echo("No question fits. `jagstorm questions` lists them all.", err=True)
-
-
-def _one_line(question: Question) -> str:
-    return clean_line(question.text, 400)
 
 
 def list_sessions(sessions: str | None, as_json: bool) -> None:

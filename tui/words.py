@@ -34,12 +34,11 @@ _ENDS = {
 
 def failed_words(score: IdeaScored) -> str:
     """Why an idea failed, in a few words."""
-    words = RULES.get(score.failed_rule or "", "")
     if score.detail:
         return score.detail
     if score.failed_rule == "embedding_novelty" and score.nearest is not None:
         return f"too like idea {score.nearest}"
-    return words
+    return RULES.get(score.failed_rule or "", "")
 
 
 def score_words(idea: Idea) -> str:

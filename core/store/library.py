@@ -16,10 +16,10 @@ from msgspec import Struct
 import data
 from core.config import PLAN_FILE, Plan, path_of, read_plan, write_plan
 from core.errors import SessionUnreadableError, StoreError, UsageError
-from core.models import TeamSpec
+from core.models import Cap, TeamSpec
 from core.questions import Question
 from core.rules import Rules
-from core.state import State, fold
+from core.state import Chain, State, fold, reopens
 from core.store.log import EVENTS_FILE, EventLog, Record, is_locked, read_log
 from core.text import shown
 
@@ -158,6 +158,33 @@ def status(folder: Path, state: State) -> Status:
     if is_locked(folder):
         return "running"
     return "interrupted" if state.resumable else "finished"
+
+
+def check_unfinished(plan: Plan, state: State, max_ideas: int | None) -> None:
+    """Raises `UsageError` if a session that came to `state` has nothing to go on with; `max_ideas` is its new cap."""
+    if max_ideas is not None:
+        try:
+            msgspec.convert(max_ideas, Cap)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"{max_ideas:,} ideas can't be the cap: {error}") from None
+    chains = state.chains.values()
+    if len(chains) < len(plan.questions) or any(_goes_on(chain, max_ideas) for chain in chains):
+        return
+    for chain in chains:
+        if chain.ended and chain.ended.reason == "cap":
+            raise UsageError(
+                f"This chain has reached its cap of {chain.responses} ideas: resume it with a --max-ideas above that"
+            )
+    reasons = ", ".join(chain.ended.reason for chain in chains if chain.ended)
+    raise UsageError(f"This chain is finished ({reasons}): look at it with `jagstorm show` or `replay`")
+
+
+def _goes_on(chain: Chain, max_ideas: int | None) -> bool:
+    if chain.ended is None:
+        return True
+    if chain.ended.reason == "cap":
+        return max_ideas is not None and max_ideas > chain.responses
+    return reopens(chain.ended)
 
 
 def find(sessions: Path, reference: str) -> Path:

@@ -35,6 +35,13 @@ class Record(Struct, frozen=True):
     open_ended: bool
     """Whether that event's newline is missing."""
 
+    @property
+    def problems_in_brief(self) -> tuple[str, ...]:
+        """One line for all of `problems`, none if there are none: the first, and how many more."""
+        if len(self.problems) < 2:
+            return self.problems
+        return (f"{self.problems[0]} (and {len(self.problems) - 1} more like it)",)
+
 
 def read_log(folder: Path) -> Record:
     """The events of a session's log. A torn last line is dropped, damaged lines are skipped; `problems` tells of both.

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from core import events as ev
 from core.config import write_plan
 from core.errors import ModelUnavailableError, UsageError
-from core.opening import begin, check_unfinished, resume
+from core.opening import begin, resume
 from core.providers.catalog import Providers
 from core.state import State, fold
+from core.store.library import check_unfinished
 from core.store.log import is_locked, read_log
 from tests.conftest import QUESTION, Open, make_plan, texts
 from tests.scripted import ScriptedProvider, varied

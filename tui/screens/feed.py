@@ -1,7 +1,7 @@
 """What the live screen and the replay share: the chain, the idea being written, the chart, what is going on.
 
 It mirrors a feed and holds nothing that matters. Events only mark what is out of date; a timer paints ten times a
-second, and there is no timer while nothing happens.
+second while there are any, and nothing is painted while nothing changes.
 """
 
 from typing import ClassVar

@@ -67,8 +67,8 @@ class LiveScreen(FeedScreen):
             self._tick.stop()
         if run.cancelled() or not self.is_attached:
             return
-        if error := run.exception():
-            host(self).show_fault(as_fault(error))
+        if self._fault:
+            host(self).show_fault(self._fault)
         elif self.feed.state.ended and self.feed.state.ended.how == "error":
             host(self).say(self.feed.state.ended.message, severity="error")
         self.refresh_bindings()
@@ -79,15 +79,21 @@ class LiveScreen(FeedScreen):
         run = self._begin()
         self._session.send(stop)
         await asyncio.wait({run})
-        error = None if run.cancelled() else run.exception()
+        return self._fault
+
+    @property
+    def _fault(self) -> JagstormError | None:
+        """What the session ended with, if it could not end well."""
+        if self._run is None or not self._run.done() or self._run.cancelled():
+            return None
+        error = self._run.exception()
         return as_fault(error) if error else None
 
     def parting_words(self) -> list[str]:
         """What to say when the app has gone."""
         from tui.headless import resume_command
 
-        unsaved = self.over and self._run and not self._run.cancelled() and self._run.exception()
-        words = [f"{'Only what could be saved is' if unsaved else 'Saved'} in {shown(self._session.folder)}"]
+        words = [f"{'Only what could be saved is' if self._fault else 'Saved'} in {shown(self._session.folder)}"]
         if self.feed.state.resumable:
             words.append(f"Go on with: {resume_command(self._session.folder)}")
         return words
@@ -104,11 +110,8 @@ class LiveScreen(FeedScreen):
         state = self.feed.state
         chain = state.chain
         if self.over:
-            return (
-                "stopped · r resume · p replay · q back"
-                if self.feed.state.resumable
-                else "finished · p replay · q back"
-            )
+            stands = "stopped · r resume" if state.resumable else "finished"
+            return f"{stands} · p replay · q back"
         if state.paused:
             after = " after this idea" if chain and chain.step_open else ""
             retry = " · Space try again · w save elsewhere" if self._unsaved else " · Space go on"
@@ -135,9 +138,7 @@ class LiveScreen(FeedScreen):
             return not self.over and paused
         if action in ("add", "stop"):
             return not self.over
-        if action == "back":
-            return self.over
-        if action == "replay":
+        if action in ("back", "replay"):
             return self.over
         if action == "resume":
             return self.over and self.feed.state.resumable

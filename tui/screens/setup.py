@@ -18,7 +18,7 @@ from core.config import own_question_files
 from core.errors import UsageError
 from core.models import TeamSpec
 from core.questions import Question, QuestionBank, load_bank, own_question
-from core.rules import NOVELTY_THRESHOLDS, Rules
+from core.rules import Rules, rules_for
 from core.store import library
 from core.teams.presets import on_model, presets
 from core.text import clean_line
@@ -116,7 +116,7 @@ class SetupScreen(Screen[None]):
         self._question: Question | None = None
         self._teams = {name: on_model(team, host(self).model) for name, team in presets().items()}
         self._team = next(iter(self._teams.values()))
-        self._rules = Rules(embedding_novelty=NOVELTY_THRESHOLDS["wordllama"])
+        self._rules = rules_for("wordllama")
         self._earlier: Counter[str] = Counter()
         self._best: dict[str, int] = {}
 

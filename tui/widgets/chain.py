@@ -94,13 +94,6 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
         self._letters = letters
         self.refresh()
 
-    def go_to(self, number: int) -> None:
-        """Put the cursor on the idea of that number, if it is shown."""
-        for row, idea in enumerate(self._rows):
-            if idea.number == number:
-                self._follow = row == len(self._rows) - 1
-                self._set_cursor(row)
-
     @property
     def selected(self) -> Idea | None:
         return self._rows[self.cursor] if self.cursor < len(self._rows) else None
