@@ -4,15 +4,14 @@ import asyncio
 from collections.abc import Callable
 
 from core import events as ev
-from core.config import Plan
+from core.chain import Chain, Idea
 from core.context import fit
 from core.errors import ModelUnavailableError
 from core.models import CallFailedError, Member, ModelSpec, Outcome, Prompt, Provider
 from core.prompts import VERSION, concepts, idea_prompt, read_idea
-from core.providers.calls import Call
+from core.providers.calls import Call, Caller
 from core.randomness import generator
 from core.scoring.scorer import Scorer
-from core.state import Chain, Idea
 from core.teams.strategy import Proposal
 
 LONGEST_IDEA = 20_000
@@ -26,13 +25,21 @@ PER_IDEA = 8
 
 
 class Asker:
+    """Asks, and tells `emit` of it; `elapsed` gives the session's seconds."""
+
     def __init__(
-        self, plan: Plan, provider_for: Callable[[str], Provider], scorer: Scorer, emit: Callable[[ev.Event], None]
+        self,
+        random_seed: int,
+        caller: Caller,
+        scorer: Scorer,
+        emit: Callable[[ev.Event], None],
+        elapsed: Callable[[], float],
     ) -> None:
-        self._plan = plan
-        self._provider_for = provider_for
+        self._random_seed = random_seed
+        self._caller = caller
         self._scorer = scorer
         self._emit = emit
+        self._elapsed = elapsed
         self._counted: dict[ModelSpec, dict[str, int]] = {}
         """The tokens of every idea shown so far, by its text: as many as the session holds anyway."""
 
@@ -43,7 +50,7 @@ class Asker:
         """
         if isinstance(end := chain.outcomes.get(member.name), ev.ProposalFinished):
             return Proposal(member.name, end.text)
-        provider = self._provider_for(member.model.provider)
+        provider = self._caller.provider_for(member.model.provider)
         started, prompt = await self._prepare(chain, step, member, provider)
         self._emit(started)
 
@@ -52,18 +59,21 @@ class Asker:
                 ev.ProposalDelta(question=chain.question, step=step, member=member.name, text=text, thoughts=thoughts)
             )
 
-        call = Call(provider, member.model, prompt, started.random_seed, show)
+        def retry(why: str, seconds: float) -> None:
+            until = round(self._elapsed() + seconds, 3)
+            self._emit(ev.RetryScheduled(question=chain.question, step=step, member=member.name, why=why, until=until))
+
+        call = Call(self._caller, member.model, prompt, started.random_seed, on_delta=show, on_retry=retry)
         try:
             outcome = await call.run()
         except asyncio.CancelledError:
-            self._emit(self._failed(started, call, "cancelled", provider.cost(member.model, call.usage)))
+            self._emit(self._failed(started, call, "cancelled"))
             raise
         text = read_idea(prompt, call.answer)[:LONGEST_IDEA] if outcome == "ok" else ""
         if outcome == "ok" and not text:
             outcome = "empty"
-        cost = provider.cost(member.model, call.usage)
         if outcome != "ok":
-            self._emit(self._failed(started, call, outcome, cost))
+            self._emit(self._failed(started, call, outcome))
             raise CallFailedError(call.kind, call.message or outcome)
         self._emit(
             ev.ProposalFinished(
@@ -74,8 +84,10 @@ class Asker:
                 raw=call.text,
                 thoughts=call.thoughts,
                 usage=call.usage,
-                cost=cost,
+                cost=call.cost,
                 trace=call.trace,
+                parameters=call.parameters,
+                tries=call.tries,
             )
         )
         return Proposal(member.name, text)
@@ -84,7 +96,7 @@ class Asker:
         self, chain: Chain, step: int, member: Member, provider: Provider
     ) -> tuple[ev.ProposalStarted, Prompt]:
         """The prompt, and the event that lets anyone build it again."""
-        rng = generator(self._plan.random_seed, chain.question, step, member.name)
+        rng = generator(self._random_seed, chain.question, step, member.name)
         concept = str(rng.choice(concepts())) if member.style == "concept" else ""
         ideas = {idea.number: idea for idea in chain.ideas if not idea.failed}
         shown = await self._fitting(chain, ideas, step, member, provider, concept)
@@ -146,7 +158,7 @@ class Asker:
         return shown
 
     @staticmethod
-    def _failed(started: ev.ProposalStarted, call: Call, outcome: Outcome, cost: float | None) -> ev.ProposalFailed:
+    def _failed(started: ev.ProposalStarted, call: Call, outcome: Outcome) -> ev.ProposalFailed:
         return ev.ProposalFailed(
             question=started.question,
             step=started.step,
@@ -156,5 +168,7 @@ class Asker:
             message=call.message,
             text=call.text,
             usage=call.usage,
-            cost=cost,
+            cost=call.cost,
+            parameters=call.parameters,
+            tries=call.tries,
         )

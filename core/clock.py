@@ -1,5 +1,6 @@
 """Time as a session sees it, so that tests can hold it still."""
 
+import asyncio
 import time
 from datetime import datetime
 from typing import Protocol
@@ -12,6 +13,9 @@ class Clock(Protocol):
     def now(self) -> str:
         """Wall time, ISO 8601 with offset."""
 
+    async def sleep(self, seconds: float) -> None:
+        """Come back after so many seconds."""
+
 
 class SystemClock:
     def monotonic(self) -> float:
@@ -19,3 +23,6 @@ class SystemClock:
 
     def now(self) -> str:
         return datetime.now().astimezone().isoformat(timespec="milliseconds")
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)

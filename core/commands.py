@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from core.models import TeamSpec
+
 
 class Command(Struct, frozen=True, kw_only=True, tag_field="type", tag=True):
     by: str = "you"
@@ -32,4 +34,10 @@ class SaveElsewhere(Command, frozen=True, kw_only=True):
     folder: str
 
 
-AnyCommand = Pause | Resume | Stop | AddIdea | SaveElsewhere
+class ChangeTeam(Command, frozen=True, kw_only=True):
+    """From the next step on, ask another team; a call that waits for a server is given up."""
+
+    team: TeamSpec
+
+
+AnyCommand = Pause | Resume | Stop | AddIdea | SaveElsewhere | ChangeTeam

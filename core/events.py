@@ -1,7 +1,7 @@
 """Everything that can happen in a session, one tagged union.
 
 The names and fields are a contract with people's scripts: fields may be added, none renamed or removed. Each event is
-one line of `events.jsonl`, but for `proposal_delta`, which is shown and not stored.
+one line of `events.jsonl`, but for `proposal_delta` and `scoring_progress`, which are shown and not stored.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 from msgspec import Meta, Struct
 
-from core.models import Cap, Outcome, Style, Usage
+from core.models import Budget, Cap, Outcome, Parameter, Style, TeamSpec, Usage
 from core.text import clean_all
 
 FailedRule = Literal["coherence", "embedding_novelty", "judged_novelty", "mechanical"]
@@ -103,6 +103,9 @@ class ProposalFinished(Event, frozen=True, kw_only=True):
     cost: float | None = None
     trace: Trace = ()
     outcome: Outcome = "ok"
+    parameters: dict[str, Parameter] = {}
+    """As they were sent, by the names of the provider's interface."""
+    tries: Number = 1
 
 
 class ProposalFailed(Event, frozen=True, kw_only=True):
@@ -115,6 +118,8 @@ class ProposalFailed(Event, frozen=True, kw_only=True):
     text: str = ""
     usage: Usage = Usage()
     cost: float | None = None
+    parameters: dict[str, Parameter] = {}
+    tries: Number = 1
 
 
 class ProposalChosen(Event, frozen=True, kw_only=True):
@@ -138,6 +143,21 @@ class IdeaAdded(Event, frozen=True, kw_only=True):
     author: str
 
 
+class Vote(Struct, frozen=True, kw_only=True):
+    """What one judge said of one idea."""
+
+    judge: str
+    prompt_version: int
+    coherence: int | None = None
+    """0 to 100; null where it gave no score."""
+    similarity: int | None = None
+    """Its greatest to any idea compared, 0 to 100; null if one of them got no score."""
+    unreadable: Number = 0
+    """Replies in which no score could be found."""
+    why: str = ""
+    """Why a score is missing."""
+
+
 class IdeaScored(Event, frozen=True, kw_only=True):
     """A score is null where nobody gave one. `detail` says in words what a mechanical check found."""
 
@@ -151,8 +171,48 @@ class IdeaScored(Event, frozen=True, kw_only=True):
     failed_rule: FailedRule | None = None
     detail: str = ""
     judges: tuple[str, ...] = ()
+    """Who judged, by name. Where a judge's score is null all the same, it could not be had: it is unscored."""
+    votes: tuple[Vote, ...] = ()
+    coherence_spread: float | None = None
+    """The greatest difference between two judges."""
+    compared: Number = 0
+    """Earlier ideas that judges compared it with; fewer than there are where only the nearest are judged."""
     embedder: str = ""
     chunks: int = 1
+    usage: Usage = Usage()
+    """Of judges and embedder."""
+    cost: float | None = 0.0
+
+
+class ScoringProgress(Event, frozen=True, kw_only=True):
+    """Shown and not stored."""
+
+    question: str
+    idea: Number
+    done: Number
+    total: Number
+    """Judgements, of coherence and of likeness."""
+
+
+class ControlScored(Event, frozen=True, kw_only=True):
+    """A judge was given something whose score is known, to see whether it can be trusted."""
+
+    question: str
+    judge: str
+    kind: str
+    """`duplicate`, `paraphrase`, `distinct`, `off-topic`, `right`, `wrong`."""
+    score: float | None
+    """0 to 100; null where the judge's reply could not be read."""
+    passed: bool
+    usage: Usage = Usage()
+    cost: float | None = 0.0
+
+
+class TeamChanged(Event, frozen=True, kw_only=True):
+    """From the next step on the session has another team."""
+
+    team: TeamSpec
+    by: str
 
 
 class ContextTrimmed(Event, frozen=True, kw_only=True):
@@ -190,6 +250,7 @@ class Resumed(Event, frozen=True, kw_only=True):
 
     by: str
     max_ideas: Cap | None = None
+    budget: Budget | None = None
 
 
 class QuestionEnded(Event, frozen=True, kw_only=True):
@@ -220,6 +281,9 @@ Known = (
     | ProposalChosen
     | IdeaAdded
     | IdeaScored
+    | ScoringProgress
+    | ControlScored
+    | TeamChanged
     | ContextTrimmed
     | RetryScheduled
     | Notice

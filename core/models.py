@@ -1,6 +1,6 @@
 """What a model is asked, and what comes back."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated, Literal, Protocol
 
 from msgspec import Meta, Struct
@@ -11,31 +11,96 @@ YOU = "you"
 Cap = Annotated[int, Meta(ge=1, le=100_000)]
 """The most ideas of a chain."""
 
-Style = Literal["list", "chat", "turns", "concept"]
+Style = Literal["list", "chat", "turns", "concept", "tagged"]
 """How a prompt shows the chain; the texts are in `core.prompts`."""
 
 FinishReason = Literal["stop", "length", "refused"]
 
-FailureKind = Literal["connection", "timeout", "context", "missing", "server", "unreadable"]
+FailureKind = Literal[
+    "connection",  # nobody there: refused, reset, no such name, no TLS
+    "timeout",  # too long without a connection, a first or a next token
+    "limited",  # asked too often
+    "server",  # its own fault: 5xx, overloaded
+    "unreadable",  # it broke off, or is not what was agreed
+    "quota",  # the account has nothing left
+    "denied",  # 401, 403
+    "missing",  # no such model
+    "address",  # somebody else answers there: a wrong base_url
+    "parameter",  # a parameter that this model does not take
+    "context",  # the prompt is too long
+    "request",  # any other fault of ours
+]
 
 Outcome = Literal["ok", "refused", "truncated", "empty", "failed", "cancelled"]
 """How a call ended: exactly one of these. Only `ok` is ever scored."""
 
+ProviderName = Literal["embedded", "openai", "azure", "anthropic", "bedrock", "ollama"]
 
-class ModelSpec(Struct, frozen=True, kw_only=True):
-    """One language model with the settings it is called with. Never holds a key."""
+Effort = Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+
+class Served(Struct, frozen=True, kw_only=True):
+    """Where a model is and what it is called there. Never holds a key."""
 
     name: str
     provider: str = "embedded"
+    """A `ProviderName`; kept open, so that a plan of a newer version can be read and shown."""
     model: str = ""
-    """The provider's own name for it; for `embedded` a path to a GGUF file, or "" for the built-in weights."""
-    temperature: Annotated[float, Meta(ge=0, le=2)] = 0.9
-    top_p: Annotated[float, Meta(ge=0, le=1)] = 0.95
-    repeat_penalty: Annotated[float, Meta(gt=0, le=10)] = 1.1
-    max_tokens: Annotated[int, Meta(ge=1, le=1_000_000)] = 96
-    """The longest answer, in tokens."""
+    """The provider's own name for it: for `azure` a deployment, for `bedrock` a model or inference profile, for
+    `embedded` a path to a GGUF file, or "" for the built-in weights."""
+    base_url: str = ""
+    """Its server, where that is not the provider's own; for `azure` the endpoint."""
+    api_key_env: str = ""
+    """The environment variable that holds its key. "" means the provider's own variable, but with a `base_url` none:
+    a key never travels to a server that it was not meant for."""
+    api_version: str = ""
+    """For `azure`."""
+    base_model: str = ""
+    """The model behind an Azure deployment or a Bedrock profile, which says its parameters and its price."""
+    region: str = ""
+    """For `bedrock`; "" for what AWS's own settings say."""
+    aws_profile: str = ""
+
+
+class ModelSpec(Served, frozen=True, kw_only=True):
+    """One language model with the settings it is called with. None and "" leave a setting to the provider."""
+
+    api: Literal["", "chat", "responses"] = ""
+    """Which of OpenAI's two; "" for `responses` at OpenAI itself and `chat` everywhere else."""
+    temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Meta(ge=0, le=1)] | None = None
+    repeat_penalty: Annotated[float, Meta(gt=0, le=10)] | None = None
+    """For `embedded` and `ollama`."""
+    max_tokens: Annotated[int, Meta(ge=1, le=1_000_000)] = 2048
+    """The longest answer, in tokens, thoughts included."""
     context: Annotated[int, Meta(ge=1, le=10_000_000)] = 8192
     """Prompt and answer together, in tokens."""
+    effort: Effort = ""
+    """How hard a reasoning model is to think."""
+    thinking_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    """A budget for thoughts, where the model takes one: part of `max_tokens`. 0: none."""
+    refuses: tuple[str, ...] = ()
+    """Parameters that this model does not take, by their names here or on the wire: they are left out of requests."""
+    keep_alive: str = ""
+    """How long Ollama keeps it loaded, as in `30m`."""
+    concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 16
+    """Calls under way at once at its endpoint, at most."""
+    requests_per_minute: Annotated[float, Meta(gt=0, le=1e9)] | None = None
+
+
+class EmbedderSpec(Served, frozen=True, kw_only=True):
+    """One embedding model."""
+
+    dims: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    """The length of its vectors; None for as many as it gives."""
+    threshold: Annotated[float, Meta(ge=0, le=2)] = 0.15
+    """The least novelty that passes, on this embedder's own scale."""
+    longest: Annotated[int, Meta(ge=16, le=10_000_000)] = 8000
+    """The longest text it takes, in tokens; longer ones are embedded in pieces."""
+    batch: Annotated[int, Meta(ge=1, le=10_000)] = 64
+    """Texts in one request, at most."""
+    concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 16
+    requests_per_minute: Annotated[float, Meta(gt=0, le=1e9)] | None = None
 
 
 class Message(Struct, frozen=True):
@@ -51,6 +116,10 @@ class Prompt(Struct, frozen=True, kw_only=True):
     stop: tuple[str, ...] = ()
     lead: str = ""
     """Words that the prompt ends in and the idea begins with: the answer is `lead` and what the model adds."""
+    tag: str = ""
+    """The answer is asked for between `<tag>` and `</tag>`."""
+    json_schema: str = ""
+    """The JSON schema, as JSON text, that the answer must follow, where the provider can see to it."""
 
 
 class Usage(Struct, frozen=True, kw_only=True):
@@ -68,6 +137,15 @@ class Usage(Struct, frozen=True, kw_only=True):
         return self.output_tokens / self.seconds if self.seconds > 0 else 0.0
 
 
+Parameter = str | int | float | bool | None
+
+
+class Sent(Struct, frozen=True):
+    """The first thing a stream gives: the parameters of the request as it went out, messages left out."""
+
+    parameters: dict[str, Parameter]
+
+
 class TextDelta(Struct, frozen=True):
     text: str
 
@@ -83,7 +161,7 @@ class Finish(Struct, frozen=True):
     usage: Usage
 
 
-Chunk = TextDelta | ThoughtDelta | Finish
+Chunk = Sent | TextDelta | ThoughtDelta | Finish
 
 
 class CallFailedError(Exception):
@@ -92,34 +170,56 @@ class CallFailedError(Exception):
     An answer that is no idea (refused, truncated, empty) has no kind.
     """
 
-    def __init__(self, kind: FailureKind | None, message: str) -> None:
+    def __init__(
+        self, kind: FailureKind | None, message: str, *, retry_after: float | None = None, parameter: str = ""
+    ) -> None:
+        """`retry_after` in seconds, where the server names it; `parameter` is the one refused, by its wire name."""
         super().__init__(message)
         self.kind = kind
+        self.retry_after = retry_after
+        self.parameter = parameter
 
 
 class Provider(Protocol):
-    """One way to reach models. Knows nothing of sessions."""
+    """One way to reach models. Knows nothing of sessions, and tries everything once."""
 
     async def prepare(self, spec: ModelSpec) -> None:
-        """Make `spec` ready to be called (load weights, find a server).
+        """Make `spec` ready to be called (load weights, find a key); no call is made to a server that costs money.
 
         Raises `ModelUnavailableError` with what to do.
         """
 
+    def endpoint(self, spec: Served) -> str:
+        """What shares one limit, in words for a person: a host, or a provider's name. No key is in it."""
+
     def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
-        """Text as it comes, then one `Finish`. Closing the iterator stops the generation.
+        """`Sent`, text and thoughts as they come, then one `Finish`. Closing the iterator stops the generation.
 
         Raises `CallFailedError`.
         """
 
     async def count_tokens(self, spec: ModelSpec, text: str) -> int:
-        """How many tokens `text` is to `spec`."""
+        """How many tokens `text` is to `spec`, rather more than fewer."""
 
-    def cost(self, spec: ModelSpec, usage: Usage) -> float | None:
+    def cost(self, spec: Served, usage: Usage) -> float | None:
         """In US dollars; None where the price is unknown."""
 
     async def close(self) -> None:
         """Let go of weights, sockets and threads."""
+
+
+class Vectors(Struct, frozen=True):
+    """What an embedding model gave: one row a text, in order, as it came (any length, any number)."""
+
+    rows: list[list[float]]
+    usage: Usage
+
+
+class EmbeddingProvider(Protocol):
+    """A provider that embeds too."""
+
+    async def embed(self, spec: EmbedderSpec, texts: Sequence[str]) -> Vectors:
+        """One request. Raises `CallFailedError`."""
 
 
 class Member(Struct, frozen=True, kw_only=True):
@@ -130,6 +230,21 @@ class Member(Struct, frozen=True, kw_only=True):
     weight: Annotated[float, Meta(gt=0, le=1e6)] = 1.0
     style: Style = "list"
     persona: str = ""
+
+
+class Budget(Struct, frozen=True, kw_only=True):
+    """What a session may use before its chains end, as censored. None: as much as it takes."""
+
+    max_cost: Annotated[
+        Annotated[float, Meta(gt=0, le=1e9)] | None, Meta(description="Most to spend, in US dollars (empty: no limit)")
+    ] = None
+    max_tokens: Annotated[
+        Annotated[int, Meta(ge=1, le=10**15)] | None,
+        Meta(description="Most tokens, read and written (empty: no limit)"),
+    ] = None
+    max_minutes: Annotated[
+        Annotated[float, Meta(gt=0, le=1e7)] | None, Meta(description="Most minutes (empty: no limit)")
+    ] = None
 
 
 class TeamSpec(Struct, frozen=True, kw_only=True):

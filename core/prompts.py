@@ -1,4 +1,4 @@
-"""Every prompt text there is, and how the idea is read out of what comes back. Pure functions."""
+"""Every prompt text for ideas. Pure functions."""
 
 import re
 import tomllib
@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
+from core.answers import read_line, read_tagged, without_thoughts
 from core.models import Message, Prompt, Style
-from core.text import clean, clean_line
+from core.text import clean_line
 
 VERSION = 1
 """Raised by any change to a text here, so that a record says which words a model was given."""
@@ -48,16 +49,28 @@ _MORE = "One more idea that works in a different way, in one sentence."
 
 _PARAGRAPH = ("\n\n",)
 
+_TAGGED_TASK = """\
+Here is an open scientific question.
+
+{question}
+
+{earlier}Propose one new answer to it, in one paragraph of two to four sentences. Name the mechanism or method, say \
+why it would work, and say what one would measure or build to find out. Be concrete: a specialist should be able to \
+tell what is new.
+
+Write the answer, and nothing else, between <idea> and </idea>."""
+
+_TAGGED_EARLIER = """\
+These answers have been given already:
+{ideas}
+
+A further answer counts only if it rests on a different mechanism or principle than every one of them; other words, \
+other materials or other numbers for the same thing do not make it different.
+
+"""
+
 # Tag-like text that some model's tokenizer or template takes for its own: <|im_end|>, </s>, <think>, [INST].
 _SPECIAL = re.compile(r"<(?=[|｜/!_A-Za-z][^<>\s]{0,60}>)|\[(?=/?(?:INST|SYS)\])")
-
-_THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
-_TEMPLATE_END = re.compile(r"<\|(?:im_end|im_start|endoftext|eot_id)\|>")
-_TAG = re.compile(r"</?\s*(?:answer|idea|think|thinking|response|output)\b[^>\n]*>", re.IGNORECASE)
-_ITEM = re.compile(
-    r"\s*(?:\*\*)?(?:(?:idea|answer)\s+\d{1,3}\s*[.):]|\(?\d{1,3}[.):](?=\s|\*|$)|[-*•–](?=\s))", re.IGNORECASE
-)
-_QUOTES = {'"': '"', "“": "”", "'": "'", "‘": "’", "«": "»"}
 
 
 def idea_prompt(question: str, shown: Sequence[str], *, style: Style, persona: str = "", concept: str = "") -> Prompt:
@@ -66,6 +79,8 @@ def idea_prompt(question: str, shown: Sequence[str], *, style: Style, persona: s
     `persona` is a way of thinking, as in "You are …". In the style `concept` the idea opens from `concept`.
     """
     asked, ideas = _plain(question), [_plain(idea) for idea in shown]
+    if style == "tagged":
+        return _tagged(asked, ideas, persona)
     if style == "chat":
         return _chat(asked, ideas, persona)
     if style == "turns":
@@ -74,12 +89,11 @@ def idea_prompt(question: str, shown: Sequence[str], *, style: Style, persona: s
 
 
 def read_idea(prompt: Prompt, answer: str) -> str:
-    """The idea in `answer`: the prompt's lead and the first item, on one line, without marks around it; "" if none."""
-    text = _TEMPLATE_END.split(_THOUGHTS.sub("", clean(answer)), maxsplit=1)[0]
-    text = _TAG.sub(" ", text)
-    if prompt.lead:
-        return clean_line(f"{prompt.lead} {text.strip()}") if text.strip() else ""
-    return _bare(_first_item(text))
+    """The idea in `answer`, on one line, without thoughts, tags and marks around it; "" if there is none."""
+    text = without_thoughts(answer).text
+    if text is None:
+        return ""
+    return read_tagged(text) if prompt.tag else read_line(text, prompt.lead)
 
 
 @cache
@@ -109,6 +123,14 @@ def _chat(question: str, ideas: Sequence[str], persona: str) -> Prompt:
     return Prompt(messages=(_system(persona), Message("user", task)), stop=_PARAGRAPH)
 
 
+def _tagged(question: str, ideas: Sequence[str], persona: str) -> Prompt:
+    """For models that follow instructions well; the answer stands between tags, whatever is said around it."""
+    numbered = "\n".join(f"{number}. {idea}" for number, idea in enumerate(ideas, 1))
+    earlier = _TAGGED_EARLIER.format(ideas=numbered) if ideas else ""
+    task = _TAGGED_TASK.format(question=question, earlier=earlier)
+    return Prompt(messages=(_system(persona), Message("user", task)), tag="idea")
+
+
 def _turns(question: str, ideas: Sequence[str], persona: str) -> Prompt:
     messages = [_system(persona), Message("user", _CHAT_TASK.format(question=question))]
     for idea in ideas:
@@ -124,27 +146,3 @@ def _system(persona: str) -> Message:
 def _plain(text: str) -> str:
     """One line that means nothing to a prompt format."""
     return _SPECIAL.sub(lambda match: f"{match[0]} ", clean_line(text))
-
-
-def _first_item(text: str) -> str:
-    """Up to where a second list item starts, and without a line before the first that only announces it."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) > 1 and lines[0].rstrip().endswith(":") and not _ITEM.match(lines[0]):
-        lines = lines[1:]
-    kept = lines[:1]
-    for line in lines[1:]:
-        if _ITEM.match(line):
-            break
-        kept.append(line)
-    return "\n".join(kept)
-
-
-def _bare(text: str) -> str:
-    """`text` on one line, without list marks, bold marks and quotes around it."""
-    line = clean_line(text).replace("**", "")
-    while match := _ITEM.match(line):
-        line = line[match.end() :].strip()
-    close = _QUOTES.get(line[:1])
-    if close and len(line) > 1 and line[-1] == close and not {line[0], close} & set(line[1:-1]):
-        line = line[1:-1].strip()
-    return line

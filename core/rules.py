@@ -1,22 +1,21 @@
-"""Thresholds and patience: scores in, verdict out."""
+"""Thresholds, patience and budgets: scores in, verdict out."""
 
 import math
 from typing import Annotated
 
 from msgspec import Meta, Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
-from core.events import FailedRule, VerdictWord
-from core.models import Cap
+from core.events import FailedRule, VerdictWord, Vote
+from core.models import Budget, Cap, Usage
+from core.state import State
 
 MAX_UNSCORED = 5
 """Ideas in a row without any score that pause a session: something is wrong with whoever scores."""
 
-NOVELTY_THRESHOLDS = {"wordllama": 0.185}
-"""The least embedding novelty that passes, on each embedder's own scale.
 
-WordLlama's cuts the same 5.5 % of 3,402 recorded pairs as 0.15 does for text-embedding-3-large.
-"""
+WORDLLAMA_THRESHOLD = 0.185
+"""It cuts the same 5.5 % of 3,402 recorded pairs as 0.15 does for text-embedding-3-large."""
 
 
 class Rules(Struct, frozen=True, kw_only=True):
@@ -34,9 +33,9 @@ class Rules(Struct, frozen=True, kw_only=True):
     """Failing ideas count too."""
 
 
-def rules_for(embedder: str) -> Rules:
-    """The rules of a brainstorm whose novelty that embedder measures."""
-    return Rules(embedding_novelty=NOVELTY_THRESHOLDS[embedder])
+def rules_for(threshold: float) -> Rules:
+    """The rules of a brainstorm; `threshold` is the least embedding novelty that passes on its embedder's scale."""
+    return Rules(embedding_novelty=threshold)
 
 
 class Scores(Struct, frozen=True, kw_only=True):
@@ -49,6 +48,12 @@ class Scores(Struct, frozen=True, kw_only=True):
     mechanical: str | None = None
     """What a mechanical check found, in words."""
     judges: tuple[str, ...] = ()
+    """Those who were asked; with any, a score that is None is one that they failed to give."""
+    votes: tuple[Vote, ...] = ()
+    coherence_spread: float | None = None
+    compared: int = 0
+    usage: Usage = Usage()
+    cost: float | None = 0.0
     embedder: str = ""
     chunks: int = 1
 
@@ -78,6 +83,24 @@ def judge(scores: Scores, rules: Rules) -> Verdict:
         return Verdict("failed", "embedding_novelty")
     if scores.judged_novelty is not None and scores.judged_novelty < rules.judged_novelty:
         return Verdict("failed", "judged_novelty")
-    if scores.coherence is None and scores.embedding_novelty is None and scores.judged_novelty is None:
+    if scores.embedding_novelty is None:
+        return Verdict("unscored")
+    if scores.judges and (scores.coherence is None or scores.judged_novelty is None):
         return Verdict("unscored")
     return Verdict("passed")
+
+
+def extended(budget: Budget, given: Budget) -> Budget:
+    """`budget` with those of its limits replaced that were `given` anew."""
+    return replace(budget, **{name: limit for name in Budget.__struct_fields__ if (limit := getattr(given, name))})
+
+
+def over_budget(state: State, budget: Budget) -> str | None:
+    """What is used up, in words; None while there is some left of everything."""
+    if budget.max_cost is not None and state.cost >= budget.max_cost:
+        return f"${budget.max_cost:.2f} spent"
+    if budget.max_tokens is not None and state.tokens >= budget.max_tokens:
+        return f"{budget.max_tokens:,} tokens used"
+    if budget.max_minutes is not None and state.t >= 60 * budget.max_minutes:
+        return f"{budget.max_minutes:g} minutes over"
+    return None

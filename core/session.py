@@ -13,17 +13,19 @@ from msgspec.structs import replace
 from core import commands as cmd
 from core import events as ev
 from core.asking import LONGEST_IDEA, Asker
+from core.chain import Chain, Idea
 from core.clock import Clock, SystemClock
 from core.config import Plan
 from core.errors import JagstormError, StoreError
 from core.feed import Listener, Listeners
-from core.models import YOU, CallFailedError, Provider
+from core.models import YOU, Budget
+from core.providers.calls import Caller
 from core.randomness import generator
-from core.rules import MAX_UNSCORED, judge
+from core.rules import MAX_UNSCORED, judge, over_budget
 from core.scoring.scorer import Scorer
-from core.state import Chain, State, apply
+from core.state import State, apply
+from core.stepping import OUTAGE_SECONDS, Stepper
 from core.store.log import EventLog
-from core.teams.strategy import strategy_for
 from core.text import clean, shown
 
 STORAGE = "storage"
@@ -43,27 +45,30 @@ class Session:
         self,
         plan: Plan,
         log: EventLog,
-        provider_for: Callable[[str], Provider],
+        caller: Caller,
         scorer: Scorer,
         *,
         history: State | None = None,
         max_ideas: int | None = None,
+        budget: Budget | None = None,
         notices: Sequence[str] = (),
         version: str = "",
         clock: Clock | None = None,
     ) -> None:
-        """`history` is the state of the session when it is taken up again; `max_ideas` then replaces the plan's cap.
+        """`history` is the state of the session when it is taken up again; `max_ideas` and `budget` then replace
+        the plan's.
 
         `notices` are told once it begins, when whoever follows it can hear them.
         """
         self.plan = plan
         self._log = log
-        self._provider_for = provider_for
         self._scorer = scorer
-        self._strategy = strategy_for(plan.team)
-        self._asker = Asker(plan, provider_for, scorer, self.emit)
         self._state = history or State()
+        asker = Asker(plan.random_seed, caller, scorer, self.emit, self.elapsed)
+        team = self._state.team or plan.team
+        self._stepper = Stepper(team, plan.random_seed, caller, asker, self.emit, self.elapsed)
         self._max_ideas = max_ideas
+        self._budget = budget
         self._notices = notices
         self._version = version
         self._clock = clock or SystemClock()
@@ -101,7 +106,7 @@ class Session:
         """Stamp, store, fold, show. What can't be stored is kept for later, and the session pauses and says why."""
         event = ev.cleaned(replace(event, t=round(self._clock.monotonic() - self._zero, 3)))
         trouble = None
-        if not isinstance(event, ev.ProposalDelta):
+        if not isinstance(event, ev.ProposalDelta | ev.ScoringProgress):
             event = replace(event, seq=self._state.seq + 1, at=self._clock.now())
             try:
                 self._log.append(event)
@@ -148,6 +153,8 @@ class Session:
                 self._add_own(command.text)
             case cmd.SaveElsewhere():
                 self._save_elsewhere(command)
+            case cmd.ChangeTeam():
+                self._stepper.change_team(command.team, command.by, waiting=self._state.retry is not None)
 
     def _go_on(self, by: str) -> None:
         try:
@@ -155,6 +162,7 @@ class Session:
         except StoreError as error:
             self.emit(ev.Notice(text=f"Still not saved. {error.message}"))
             return
+        self._stepper.forget_outage()
         self.emit(ev.Resumed(by=by))
 
     def _save_elsewhere(self, command: cmd.SaveElsewhere) -> None:
@@ -201,7 +209,7 @@ class Session:
         if not self._state.started:
             self.emit(ev.SessionStarted(version=self._version))
         if again or self._max_ideas is not None:
-            self.emit(ev.Resumed(by=YOU, max_ideas=self._max_ideas))
+            self.emit(ev.Resumed(by=YOU, max_ideas=self._max_ideas, budget=self._budget))
         for notice in self._notices:
             self.emit(ev.Notice(text=notice))
         self._next_chain()
@@ -238,8 +246,7 @@ class Session:
         return ev.SessionEnded(how="interrupted" if by_signal else "stopped", message=self._stop.by)
 
     async def _work_through(self) -> None:
-        for member in self.plan.team.members:
-            await self._provider_for(member.model.provider).prepare(member.model)
+        await self._stepper.prepare()
         while chain := self._next_chain():
             await self._lengthen(chain)
             while self._unsaved():
@@ -267,16 +274,18 @@ class Session:
                 await self._may_go_on.wait()
             elif reason := self._reason_to_end(chain):
                 self._end_question(chain, reason)
+            elif used_up := over_budget(self._state, self._state.budget or self.plan.budget):
+                self._end_question(chain, "budget", used_up)
             elif trouble := self._trouble(chain):
                 self._pause(TROUBLE, trouble)
             else:
-                await self._step(chain)
+                await self._stepper.step(chain)
 
     async def _score_pending(self, chain: Chain) -> None:
         """Score what has no scores yet, in order: each idea is compared with those before it."""
         async with self._scoring:
             while idea := chain.pending:
-                scores = await self._scorer.score(chain, idea)
+                scores = await self._scorer.score(chain, idea, self._progress(chain, idea))
                 verdict = judge(scores, self.plan.rules)
                 self.emit(
                     ev.IdeaScored(
@@ -290,10 +299,35 @@ class Session:
                         failed_rule=verdict.failed_rule,
                         detail=scores.mechanical or "",
                         judges=scores.judges,
+                        votes=scores.votes,
+                        coherence_spread=scores.coherence_spread,
+                        compared=scores.compared,
                         embedder=scores.embedder,
                         chunks=scores.chunks,
+                        usage=scores.usage,
+                        cost=scores.cost,
                     )
                 )
+
+                self._maybe_control(chain, idea)
+
+    def _maybe_control(self, chain: Chain, idea: Idea) -> None:
+        """Beside some ideas, see whether the judges can be trusted; nothing waits for it."""
+        rng = generator(self.plan.random_seed, chain.question, idea.number, "control")
+        if not self.plan.judging.judges or rng.random() >= self.plan.judging.controls:
+            return
+
+        async def control() -> None:
+            for scored in await self._scorer.control(chain, rng):
+                self.emit(scored)
+
+        self._start(control)
+
+    def _progress(self, chain: Chain, idea: Idea) -> Callable[[int, int], None]:
+        def tell(done: int, total: int) -> None:
+            self.emit(ev.ScoringProgress(question=chain.question, idea=idea.number, done=done, total=total))
+
+        return tell
 
     def _reason_to_end(self, chain: Chain) -> ev.EndReason | None:
         rules = self.plan.rules
@@ -311,10 +345,16 @@ class Session:
 
     def _trouble(self, chain: Chain) -> str | None:
         """Why nothing good would come of going on; None while all is well."""
+        for end in chain.barred.values():
+            # A prompt that was cut without a word leads to ideas that nobody should trust.
+            if end.kind == "context" or chain.barred.keys() >= {member.name for member in self._stepper.team.members}:
+                return f"{end.member}: {end.message}"
         if chain.failures >= MAX_FAILURES:
             last = [end for end in chain.outcomes.values() if isinstance(end, ev.ProposalFailed)]
             why = f"{last[-1].outcome}: {last[-1].message}" if last else "no answer"
             return f"{chain.failures} calls in a row brought no idea ({why})"
+        if self._stepper.outage() >= OUTAGE_SECONDS:
+            return f"{self._stepper.outage() / 60:.0f} minutes without anybody to ask"
         if chain.unscored >= MAX_UNSCORED:
             return f"{MAX_UNSCORED} ideas in a row could not be scored"
         return None
@@ -330,29 +370,3 @@ class Session:
                 message=message,
             )
         )
-
-    # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def _step(self, chain: Chain) -> None:
-        """Draw who is asked, ask, and add the idea. A step cut short by a kill is taken up where it was."""
-        step = chain.step if chain.step_open and not self._spent(chain) else chain.step + 1
-        asked = self._strategy.draw(generator(self.plan.random_seed, chain.question, step))
-        self.emit(ev.StepStarted(question=chain.question, step=step, members=tuple(member.name for member in asked)))
-        try:
-            proposal = await self._strategy.propose(asked, lambda member: self._asker.ask(chain, step, member))
-        except CallFailedError:
-            return
-        self.emit(
-            ev.IdeaAdded(
-                question=chain.question,
-                idea=chain.next_number,
-                step=step,
-                text=proposal.text,
-                author=proposal.member,
-            )
-        )
-
-    @staticmethod
-    def _spent(chain: Chain) -> bool:
-        """Whether this step's calls ended without an idea, so that there is nothing left to take up."""
-        return bool(chain.outcomes) and all(isinstance(end, ev.ProposalFailed) for end in chain.outcomes.values())

@@ -10,89 +10,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from core import events as ev
-from core.models import YOU
-
-
-class Idea(Struct, frozen=True, kw_only=True):
-    """One idea with everything known of it. Never changed, only replaced, so that states can share it."""
-
-    number: int
-    step: int
-    text: str
-    author: str
-    t: float = 0.0
-    call: ev.ProposalFinished | None = None
-    prompt: ev.ProposalStarted | None = None
-    score: ev.IdeaScored | None = None
-
-    @property
-    def failed(self) -> bool:
-        return self.score is not None and self.score.verdict == "failed"
-
-
-class Writing(Struct, frozen=True, kw_only=True):
-    """What one member is writing right now."""
-
-    member: str
-    step: int
-    since: float
-    text: str = ""
-    thoughts: str = ""
-
-
-class Chain(Struct, kw_only=True):
-    """The ideas so far for one question, and the step under way."""
-
-    question: str
-    text: str
-    domain: str
-    subdomain: str | None = None
-    ideas: list[Idea] = field(default_factory=list)
-    step: int = 0
-    step_open: bool = False
-    """Whether the newest step has not brought its idea yet; a session that goes on takes it up again."""
-    seeds: tuple[str, ...] = ()
-    steers: tuple[str, ...] = ()
-    writing: dict[str, Writing] = field(default_factory=dict)
-    prompts: dict[str, ev.ProposalStarted] = field(default_factory=dict)
-    """What was asked in this step, by member."""
-    outcomes: dict[str, ev.ProposalFinished | ev.ProposalFailed] = field(default_factory=dict)
-    """How the calls of this step ended, by member; cancelled ones left out."""
-    failures: int = 0
-    """Calls that failed in a row since the session last went on."""
-    unscored: int = 0
-    """The team's ideas without any score in a row since the session last went on."""
-    trimmed: ev.ContextTrimmed | None = None
-    ended: ev.QuestionEnded | None = None
-
-    @property
-    def responses(self) -> int:
-        return len(self.ideas)
-
-    @property
-    def valid(self) -> int:
-        return sum(not idea.failed for idea in self.ideas)
-
-    @property
-    def next_number(self) -> int:
-        """One more than the last: a damaged log may lack some."""
-        return self.ideas[-1].number + 1 if self.ideas else 1
-
-    @property
-    def pending(self) -> Idea | None:
-        """The first idea that has no scores yet."""
-        return next((idea for idea in self.ideas if idea.score is None), None)
-
-    def failing_in_row(self) -> int:
-        """How many of the team's newest scored ideas fail in a row. A person's own neither count nor interrupt."""
-        count = 0
-        for idea in reversed(self.ideas):
-            if idea.author == YOU or idea.score is None:
-                continue
-            if not idea.failed:
-                break
-            count += 1
-        return count
+from core.chain import LASTING, Chain, Idea, Writing
+from core.models import YOU, Budget, TeamSpec, Usage
 
 
 class State(Struct, kw_only=True):
@@ -106,20 +25,38 @@ class State(Struct, kw_only=True):
     t: float = 0.0
     at: str = ""
     input_tokens: int = 0
+    """Read by members."""
     output_tokens: int = 0
+    """Written by members."""
     generation_seconds: float = 0.0
     tokens_per_second: float = 0.0
     """Of the newest call."""
     cost: float = 0.0
     cost_known: bool = True
+    judging_tokens: int = 0
+    """Of judges and embedder, read and written."""
+    judging_cost: float = 0.0
+    """The part of `cost` that scores took."""
     max_ideas: int | None = None
     """A cap given when the session was resumed."""
+    budget: Budget | None = None
+    """A budget given when the session was resumed."""
+    team: TeamSpec | None = None
+    """The team that took over, if one did."""
+    controls: int = 0
+    """Things of known score that judges were given."""
+    controls_passed: int = 0
     paused: ev.Paused | None = None
     ended: ev.SessionEnded | None = None
     retry: ev.RetryScheduled | None = None
     notices: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     """The names of events that this version does not know."""
+
+    @property
+    def tokens(self) -> int:
+        """All that were read and written."""
+        return self.input_tokens + self.output_tokens + self.judging_tokens
 
     @property
     def chain(self) -> Chain | None:
@@ -160,6 +97,7 @@ def snapshot(state: State) -> State:
             writing=dict(chain.writing),
             prompts=dict(chain.prompts),
             outcomes=dict(chain.outcomes),
+            barred=dict(chain.barred),
         )
         for name, chain in state.chains.items()
     }
@@ -219,6 +157,7 @@ def _proposal_finished(state: State, event: ev.ProposalFinished) -> None:
         chain.writing.pop(event.member, None)
         chain.outcomes[event.member] = event
         chain.failures = 0
+        chain.barred.pop(event.member, None)
 
 
 def _proposal_failed(state: State, event: ev.ProposalFailed) -> None:
@@ -227,19 +166,32 @@ def _proposal_failed(state: State, event: ev.ProposalFailed) -> None:
         chain.writing.pop(event.member, None)
         if event.outcome != "cancelled":
             chain.outcomes[event.member] = event
-            chain.failures += 1
+            if event.kind in LASTING:
+                chain.barred[event.member] = event
+            elif event.kind != "connection":  # a server that is gone is waited for
+                chain.failures += 1
 
 
 def _account(state: State, event: ev.ProposalFinished | ev.ProposalFailed) -> None:
     state.retry = None
+    _pay(state, event.cost)
     state.input_tokens += event.usage.input_tokens
     state.output_tokens += event.usage.output_tokens
     state.generation_seconds += event.usage.seconds
     state.tokens_per_second = event.usage.tokens_per_second or state.tokens_per_second
-    if event.cost is None:
+
+
+def _pay(state: State, cost: float | None) -> None:
+    if cost is None:
         state.cost_known = False
     else:
-        state.cost += event.cost
+        state.cost += cost
+
+
+def _pay_judges(state: State, usage: Usage, cost: float | None) -> None:
+    _pay(state, cost)
+    state.judging_tokens += usage.input_tokens + usage.output_tokens
+    state.judging_cost += cost or 0.0
 
 
 def _idea_added(state: State, event: ev.IdeaAdded) -> None:
@@ -260,13 +212,34 @@ def _idea_added(state: State, event: ev.IdeaAdded) -> None:
 
 
 def _idea_scored(state: State, event: ev.IdeaScored) -> None:
+    _pay_judges(state, event.usage, event.cost)
     if chain := state.chains.get(event.question):
+        chain.scoring = None
         for index in range(len(chain.ideas) - 1, -1, -1):
             if chain.ideas[index].number == event.idea:
                 chain.ideas[index] = replace(chain.ideas[index], score=event)
                 if chain.ideas[index].author != YOU:
                     chain.unscored = chain.unscored + 1 if event.verdict == "unscored" else 0
                 break
+
+
+def _scoring_progress(state: State, event: ev.ScoringProgress) -> None:
+    if chain := state.chains.get(event.question):
+        chain.scoring = event
+
+
+def _control_scored(state: State, event: ev.ControlScored) -> None:
+    _pay_judges(state, event.usage, event.cost)
+    state.controls += 1
+    state.controls_passed += event.passed
+
+
+def _team_changed(state: State, event: ev.TeamChanged) -> None:
+    state.team = event.team
+    state.retry = None
+    for chain in state.chains.values():
+        chain.barred.clear()
+        chain.failures = 0
 
 
 def _context_trimmed(state: State, event: ev.ContextTrimmed) -> None:
@@ -276,6 +249,9 @@ def _context_trimmed(state: State, event: ev.ContextTrimmed) -> None:
 
 def _retry_scheduled(state: State, event: ev.RetryScheduled) -> None:
     state.retry = event
+    chain = state.chains.get(event.question)
+    if chain and (writing := chain.writing.get(event.member)):
+        chain.writing[event.member] = replace(writing, text="", thoughts="")
 
 
 def _notice(state: State, event: ev.Notice) -> None:
@@ -289,10 +265,14 @@ def _paused(state: State, event: ev.Paused) -> None:
 def _resumed(state: State, event: ev.Resumed) -> None:
     state.paused = None
     state.ended = None
+    state.retry = None
     state.max_ideas = event.max_ideas or state.max_ideas
+    state.budget = event.budget or state.budget
     for chain in state.chains.values():
         chain.failures = 0
         chain.unscored = 0
+        chain.barred.clear()
+        chain.scoring = None
         chain.writing.clear()
         if chain.ended and reopens(chain.ended):
             chain.ended = None
@@ -329,6 +309,9 @@ _HANDLERS: dict[type[ev.Event], Callable[[State, Any], None]] = {
     ev.ProposalChosen: _nothing,
     ev.IdeaAdded: _idea_added,
     ev.IdeaScored: _idea_scored,
+    ev.ScoringProgress: _scoring_progress,
+    ev.ControlScored: _control_scored,
+    ev.TeamChanged: _team_changed,
     ev.ContextTrimmed: _context_trimmed,
     ev.RetryScheduled: _retry_scheduled,
     ev.Notice: _notice,

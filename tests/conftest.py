@@ -8,6 +8,7 @@ import pytest
 
 from core.config import Plan
 from core.models import Member, ModelSpec, Provider, TeamSpec
+from core.providers import calls
 from core.questions import Question
 from core.rules import Rules
 from core.scoring.embeddings import WordLlamaEmbedder, _load
@@ -15,7 +16,7 @@ from core.scoring.scorer import EmbeddingScorer
 from core.session import Session
 from core.state import State
 from core.store import library
-from tests.scripted import ScriptedProvider, varied
+from tests.scripted import ScriptedProvider, calling, varied
 
 QUESTION = Question(
     "vortex-in-a-film", "Propose a way to see a single vortex in a superconducting film.", "Physics", "Condensed Matter"
@@ -30,13 +31,19 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
 
+@pytest.fixture(autouse=True)
+def _hasty_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls are tried again at once: a test that is about waiting holds the clock itself."""
+    monkeypatch.setattr(calls, "PERSISTENCE", calls.Persistence(first_wait=0.001))
+
+
 @pytest.fixture
 def sessions(tmp_path: Path) -> Path:
     return tmp_path / "sessions"
 
 
 def scripted_team(*names: str, strategy: str = "sample", context: int = 8192) -> TeamSpec:
-    models = [ModelSpec(name=f"model-{name}", provider="scripted", context=context) for name in names]
+    models = [ModelSpec(name=f"model-{name}", provider="scripted", max_tokens=96, context=context) for name in names]
     members = tuple(Member(name=name, model=model) for name, model in zip(names, models, strict=True))
     return TeamSpec(name="scripted", strategy=strategy, members=members)  # type: ignore[arg-type]
 
@@ -67,7 +74,7 @@ def open_session(sessions: Path, embedder: WordLlamaEmbedder) -> Open:
         plan = plan or make_plan(max_ideas=6)
         scripted = provider or ScriptedProvider(varied)
         log = library.create(sessions, plan)
-        return Session(plan, log, lambda _: scripted, EmbeddingScorer(embedder), **options)  # type: ignore[arg-type]
+        return Session(plan, log, calling(scripted), EmbeddingScorer(embedder), **options)  # type: ignore[arg-type]
 
     return begin
 

@@ -3,7 +3,20 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 
-from core.models import CallFailedError, Chunk, Finish, FinishReason, ModelSpec, Prompt, TextDelta, Usage
+from core.models import (
+    CallFailedError,
+    Chunk,
+    Finish,
+    FinishReason,
+    ModelSpec,
+    Prompt,
+    Provider,
+    Sent,
+    Served,
+    TextDelta,
+    Usage,
+)
+from core.providers.calls import Caller, Persistence
 
 Script = Callable[[ModelSpec, Prompt, int], str]
 """What to answer, from the model, the prompt and the random seed alone: a resumed session is answered the same."""
@@ -28,20 +41,29 @@ class ScriptedProvider:
         self.calls.append(prompt)
         if self.fail_after is not None and len(self.calls) > self.fail_after:
             raise CallFailedError("server", "the server said no")
+        yield Sent({"temperature": spec.temperature, "max_tokens": spec.max_tokens})
         words = self.script(spec, prompt, random_seed).split(" ")
         for place, word in enumerate(words):
             await asyncio.sleep(self.delay)
             yield TextDelta(word if place == 0 else f" {word}")
         yield Finish(self.reason, Usage(input_tokens=100, output_tokens=len(words), seconds=0.1))
 
+    def endpoint(self, spec: Served) -> str:
+        return f"the server of {spec.name}"
+
     async def count_tokens(self, spec: ModelSpec, text: str) -> int:
         return len(text) // 4
 
-    def cost(self, spec: ModelSpec, usage: Usage) -> float | None:
+    def cost(self, spec: Served, usage: Usage) -> float | None:
         return 0.0
 
     async def close(self) -> None:
         pass
+
+
+def calling(provider: Provider, tries: int = 1) -> Caller:
+    """The call layer over one provider, which tries each call only once unless told otherwise."""
+    return Caller(lambda _: provider, persistence=Persistence(tries=tries, first_wait=0.01))
 
 
 WORDS = (
@@ -102,6 +124,6 @@ class HeldProvider(ScriptedProvider):
         async for chunk in super().stream(spec, prompt, random_seed):
             yield chunk
             place += 1
-            if place == 5:
+            if place == 6:
                 self.halfway.set()
                 await self.go_on.wait()

@@ -1,9 +1,12 @@
 """What can be used here: a provider by its name, made when first asked for, one for the life of the process."""
 
 from collections.abc import Mapping
+from typing import get_args
 
 from core.errors import ModelUnavailableError
-from core.models import Provider
+from core.models import Provider, ProviderName
+from core.providers.calls import Caller
+from core.text import clean_line
 
 
 class Providers:
@@ -11,6 +14,8 @@ class Providers:
 
     def __init__(self, made: Mapping[str, Provider] | None = None) -> None:
         self._made: dict[str, Provider] = dict(made or {})
+        self.caller = Caller(self.get)
+        """Through which everybody calls them, so that all share each server's limits."""
 
     def get(self, name: str) -> Provider:
         """Raises `ModelUnavailableError` for a name that this version does not know."""
@@ -25,8 +30,30 @@ class Providers:
 
 
 def _make(name: str) -> Provider:
-    if name == "embedded":
-        from core.providers.embedded import EmbeddedProvider
+    match name:
+        case "embedded":
+            from core.providers.embedded import EmbeddedProvider
 
-        return EmbeddedProvider()
-    raise ModelUnavailableError(f"This version has no provider {name!r}; it has: embedded")
+            return EmbeddedProvider()
+        case "openai":
+            from core.providers.openai import OpenAIProvider
+
+            return OpenAIProvider()
+        case "azure":
+            from core.providers.azure import AzureProvider
+
+            return AzureProvider()
+        case "anthropic":
+            from core.providers.anthropic import AnthropicProvider
+
+            return AnthropicProvider()
+        case "bedrock":
+            from core.providers.bedrock import BedrockProvider
+
+            return BedrockProvider()
+        case "ollama":
+            from core.providers.ollama import OllamaProvider
+
+            return OllamaProvider()
+    known = ", ".join(get_args(ProviderName))
+    raise ModelUnavailableError(f"This version has no provider {clean_line(name, 60)!r}; it has: {known}")

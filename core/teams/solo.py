@@ -1,6 +1,6 @@
 """One member writes every idea: the first of the team."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from core.models import Member
@@ -14,7 +14,7 @@ class Solo:
     def __init__(self, members: Sequence[Member]) -> None:
         self._member = members[0]
 
-    def draw(self, rng: "Generator") -> tuple[Member, ...]:
+    def draw(self, rng: "Generator", barred: Collection[str]) -> tuple[Member, ...]:
         return (self._member,)
 
     async def propose(self, asked: Sequence[Member], ask: Ask) -> Proposal:

@@ -1,6 +1,6 @@
 """What a strategy is."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -26,8 +26,11 @@ Raises `CallFailedError` if nothing usable came back.
 
 
 class Strategy(Protocol):
-    def draw(self, rng: "Generator") -> tuple[Member, ...]:
-        """Who is asked in the next step. Every random choice is made with `rng`, so that a resume repeats it."""
+    def draw(self, rng: "Generator", barred: Collection[str]) -> tuple[Member, ...]:
+        """Who is asked in the next step. Every random choice is made with `rng`, so that a resume repeats it.
+
+        `barred` are members that can't be asked until a person does something; never all of them.
+        """
 
     async def propose(self, asked: Sequence[Member], ask: Ask) -> Proposal:
         """The next idea. Raises `CallFailedError` if none of those asked gave one."""

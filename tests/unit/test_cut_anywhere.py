@@ -18,7 +18,7 @@ from core.session import Session
 from core.state import State, fold
 from core.store.log import EventLog, read_log
 from tests.conftest import Open, make_plan
-from tests.scripted import Script, ScriptedProvider, same, varied
+from tests.scripted import Script, ScriptedProvider, calling, same, varied
 
 STRIDE = 23
 """Between event boundaries a run is resumed at every so many bytes; at the boundaries at every byte around them.
@@ -69,7 +69,7 @@ async def resumed(folder: Path, plan: Plan, script: Script, embedder: WordLlamaE
     """Go on with the session in `folder` to its end."""
     log, record = EventLog.reopen(folder)
     scorer = EmbeddingScorer(embedder)
-    session = Session(plan, log, lambda _: ScriptedProvider(script), scorer, history=fold(record.events))
+    session = Session(plan, log, calling(ScriptedProvider(script)), scorer, history=fold(record.events))
     await session.run()
     return session.state
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import events as ev
-from core.models import Usage
+from core.models import Budget, Usage
+from tests.conftest import scripted_team
 
 STAMP: dict[str, Any] = {"seq": 7, "t": 1.5, "at": "2026-03-01T10:00:00.000+01:00"}
 WHERE: dict[str, Any] = {"question": "q", "step": 2, "member": "anna"}
@@ -49,14 +50,22 @@ ONE_OF_EACH: tuple[ev.Event, ...] = (
         failed_rule="embedding_novelty",
         detail="near",
         judges=("j",),
+        votes=(ev.Vote(judge="j", prompt_version=1, coherence=80, similarity=50, unreadable=1),),
+        coherence_spread=3.0,
+        compared=1,
         embedder="wordllama",
         chunks=2,
+        usage=Usage(input_tokens=400, output_tokens=20),
+        cost=0.01,
     ),
+    ev.ScoringProgress(t=1.5, question="q", idea=2, done=3, total=9),
+    ev.ControlScored(**STAMP, question="q", judge="j", kind="duplicate", score=97.0, passed=True, cost=None),
+    ev.TeamChanged(**STAMP, team=scripted_team("anna", "bert"), by="you"),
     ev.ContextTrimmed(**STAMP, **WHERE, ideas=40, shown=12, why="full"),
     ev.RetryScheduled(**STAMP, **WHERE, why="429", until=9.5),
     ev.Notice(**STAMP, text="line 3 is damaged", question="q"),
     ev.Paused(**STAMP, by="you", why="tea"),
-    ev.Resumed(**STAMP, by="you", max_ideas=20),
+    ev.Resumed(**STAMP, by="you", max_ideas=20, budget=Budget(max_cost=2.0)),
     ev.QuestionEnded(**STAMP, question="q", reason="cap", censored=True, responses=5, valid=4, message="enough"),
 )
 
@@ -83,6 +92,9 @@ CONTRACT = {
         "failed_rule",
         "judges",
     },
+    "scoring_progress": {"question", "idea", "done", "total"},
+    "control_scored": {"question", "judge", "kind", "score", "passed"},
+    "team_changed": {"team", "by"},
     "context_trimmed": {"question", "why"},
     "retry_scheduled": {"question", "why", "until"},
     "notice": {"text"},

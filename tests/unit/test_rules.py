@@ -5,9 +5,10 @@ import math
 import pytest
 
 from core import events as ev
+from core.chain import Chain
 from core.models import YOU
-from core.rules import NOVELTY_THRESHOLDS, Rules, Scores, Verdict, judge
-from core.state import Chain, State, apply
+from core.rules import WORDLLAMA_THRESHOLD, Rules, Scores, Verdict, judge
+from core.state import State, apply
 
 PAPER = Rules(patience=1)
 PASSED = Verdict("passed")
@@ -23,12 +24,12 @@ def failed(rule: ev.FailedRule) -> Verdict:
     [
         # Coherence fails at the threshold, the novelties below theirs.
         (Scores(coherence=15.0), failed("coherence")),
-        (Scores(coherence=15.1), PASSED),
+        (Scores(coherence=15.1, embedding_novelty=0.5), PASSED),
         (Scores(coherence=0.0), failed("coherence")),
         (Scores(embedding_novelty=0.15), PASSED),
         (Scores(embedding_novelty=math.nextafter(0.15, 0)), failed("embedding_novelty")),
         (Scores(embedding_novelty=0.0), failed("embedding_novelty")),
-        (Scores(judged_novelty=1 - 85 / 100), PASSED),
+        (Scores(embedding_novelty=0.5, judged_novelty=1 - 85 / 100), PASSED),
         (Scores(judged_novelty=1 - 86 / 100), failed("judged_novelty")),
         (Scores(judged_novelty=0.0), failed("judged_novelty")),
         # The first rule that fails is the reason.
@@ -37,9 +38,16 @@ def failed(rule: ev.FailedRule) -> Verdict:
         (Scores(coherence=16, embedding_novelty=0.2, judged_novelty=0.1), failed("judged_novelty")),
         (Scores(coherence=16, embedding_novelty=0.2, judged_novelty=0.2), PASSED),
         (Scores(mechanical="looping text", coherence=0, embedding_novelty=0.0), failed("mechanical")),
-        # One score is enough to judge by; none is no verdict, and never a pass.
+        # Nobody was asked to judge: the embedding is enough. Without one there is no verdict, and never a pass.
         (Scores(embedding_novelty=1.0), PASSED),
         (Scores(), UNSCORED),
+        (Scores(coherence=80, judged_novelty=0.8), UNSCORED),
+        # Whoever was asked to judge and could not: what is there may fail it, and never passes it.
+        (Scores(judges=("j",), coherence=80, embedding_novelty=0.5, judged_novelty=0.8), PASSED),
+        (Scores(judges=("j",), coherence=80, embedding_novelty=0.5), UNSCORED),
+        (Scores(judges=("j",), embedding_novelty=0.5, judged_novelty=0.8), UNSCORED),
+        (Scores(judges=("j",), coherence=3, embedding_novelty=0.5), failed("coherence")),
+        (Scores(judges=("j",), embedding_novelty=0.1), failed("embedding_novelty")),
         (Scores(mechanical="empty"), failed("mechanical")),
         # What is no number is no score.
         (Scores(embedding_novelty=math.nan), UNSCORED),
@@ -53,7 +61,7 @@ def test_verdict(scores: Scores, verdict: Verdict) -> None:
 
 def test_judged_novelty_is_not_rounded() -> None:
     assert 1 - 0.85 == 0.15000000000000002
-    assert judge(Scores(judged_novelty=0.15000000000000002), PAPER) == PASSED
+    assert judge(Scores(embedding_novelty=0.5, judged_novelty=0.15000000000000002), PAPER) == PASSED
 
 
 def test_mechanical_checks_can_be_switched_off() -> None:
@@ -62,7 +70,7 @@ def test_mechanical_checks_can_be_switched_off() -> None:
 
 
 def test_thresholds_are_the_plans() -> None:
-    rules = Rules(coherence=50, embedding_novelty=NOVELTY_THRESHOLDS["wordllama"], judged_novelty=0.3)
+    rules = Rules(coherence=50, embedding_novelty=WORDLLAMA_THRESHOLD, judged_novelty=0.3)
     assert judge(Scores(coherence=50.0), rules) == failed("coherence")
     assert judge(Scores(embedding_novelty=0.184), rules) == failed("embedding_novelty")
     assert judge(Scores(embedding_novelty=0.185), rules) == PASSED

@@ -7,7 +7,7 @@ import pytest
 
 from core import commands as cmd
 from core import events as ev
-from core.models import CallFailedError, Chunk, Finish, FinishReason, Member, ModelSpec, Prompt, TextDelta, Usage
+from core.models import CallFailedError, Chunk, Finish, FinishReason, Member, ModelSpec, Prompt, Sent, TextDelta, Usage
 from core.rules import Scores
 from core.session import MAX_FAILURES
 from core.store.log import read_log
@@ -27,6 +27,7 @@ class Endings(ScriptedProvider):
     async def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
         end = self.ends[len(self.calls)] if len(self.calls) < len(self.ends) else "stop"
         self.calls.append(prompt)
+        yield Sent({"temperature": 0.5})
         if end == "silence":
             yield Finish("stop", Usage(input_tokens=10, output_tokens=0, seconds=0.1))
             return
@@ -67,7 +68,7 @@ async def test_a_later_refusal_is_one_lost_step(open_session: Open) -> None:
     [
         ("length", "truncated", "", ""),
         ("silence", "empty", "", ""),
-        ("breaks off", "failed", "server", "The answer broke off before its end"),
+        ("breaks off", "failed", "unreadable", "the server of model-bert broke off its answer"),
         (
             CallFailedError("timeout", "no answer in 60 s\x1b[2J\ud800"),
             "failed",
@@ -106,10 +107,10 @@ async def test_tokens_of_every_call_count_however_it_ended(open_session: Open) -
     session = open_session(make_plan(max_ideas=2), Endings("stop", "length", "breaks off"))
     await session.run()
     calls = [e for e in read_log(session.folder).events if isinstance(e, ev.ProposalFinished | ev.ProposalFailed)]
-    assert [call.usage.input_tokens for call in calls] == [10, 10, 0, 10]
-    assert calls[2].usage.estimated
+    assert [call.usage.estimated for call in calls] == [False, False, True, False]
+    assert calls[2].usage.input_tokens > 0
     assert calls[2].usage.output_tokens > 0
-    assert session.state.input_tokens == 30
+    assert session.state.input_tokens == 30 + calls[2].usage.input_tokens
     assert session.state.output_tokens == sum(call.usage.output_tokens for call in calls)
 
 
@@ -125,14 +126,15 @@ async def test_foreign_text_is_clean_before_anyone_sees_it(open_session: Open) -
 
 
 @pytest.mark.parametrize(
-    ("end", "kind"), [(CallFailedError("timeout", "no answer"), "timeout"), ("breaks off", "server"), ("length", None)]
+    ("end", "kind"),
+    [(CallFailedError("timeout", "no answer"), "timeout"), ("breaks off", "unreadable"), ("length", None)],
 )
 async def test_a_strategy_is_told_what_kind_of_failure_it_was(
     open_session: Open, end: FinishReason | CallFailedError | str, kind: str | None
 ) -> None:
     session = open_session(make_plan(max_ideas=1), Endings(end))
     caught: list[CallFailedError] = []
-    strategy = session._strategy
+    strategy = session._stepper._strategy
 
     class Listening:
         draw = strategy.draw
@@ -144,7 +146,7 @@ async def test_a_strategy_is_told_what_kind_of_failure_it_was(
                 caught.append(error)
                 raise
 
-    session._strategy = Listening()
+    session._stepper._strategy = Listening()
     await session.run()
     assert [error.kind for error in caught] == [kind]
 
@@ -224,8 +226,11 @@ async def test_five_ideas_that_nobody_could_score_pause_and_five_more_again(open
 class Unscoring:
     """A scorer whose judges never answer."""
 
-    async def score(self, chain: object, idea: object) -> Scores:
+    async def score(self, chain: object, idea: object, on_progress: object = None) -> Scores:
         return Scores(coherence=float("nan"))
+
+    async def control(self, chain: object, rng: object) -> list[ev.ControlScored]:
+        return []
 
     async def most_different(self, chain: object) -> list[int]:
         return []

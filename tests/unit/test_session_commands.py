@@ -7,14 +7,15 @@ from msgspec.structs import replace
 
 from core import commands as cmd
 from core import events as ev
+from core.chain import Chain, Idea
 from core.models import YOU
 from core.rules import Scores
-from core.scoring.scorer import EmbeddingScorer
+from core.scoring.scorer import EmbeddingScorer, OnProgress, unheard
 from core.session import Session
-from core.state import Chain, Idea, fold
+from core.state import fold
 from core.store.log import EventLog, read_log
 from tests.conftest import Open, make_plan, texts
-from tests.scripted import HeldProvider, ScriptedProvider, same, varied
+from tests.scripted import HeldProvider, ScriptedProvider, calling, same, varied
 from tests.unit.following import Follower, chain_of
 
 OWN = "Teach harbour seals to wear magnetometers while they hunt below the floe."
@@ -26,7 +27,7 @@ def reopened(session: Session, provider: ScriptedProvider, max_ideas: int | None
     return Session(
         session.plan,
         log,
-        lambda _: provider,
+        calling(provider),
         session._scorer,
         history=fold(record.events),
         max_ideas=max_ideas,
@@ -282,7 +283,7 @@ async def test_stop_at_any_event_leaves_a_session_that_goes_on_to_the_same_chain
 class SlowJudge(EmbeddingScorer):
     """Scores the first idea at once, and ponders the others for ever."""
 
-    async def score(self, chain: Chain, idea: Idea) -> Scores:
+    async def score(self, chain: Chain, idea: Idea, on_progress: OnProgress = unheard) -> Scores:
         if idea.number > 1:
             await asyncio.Event().wait()
         return Scores(coherence=80.0)

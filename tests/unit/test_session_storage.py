@@ -15,7 +15,7 @@ from core.state import fold
 from core.store import library
 from core.store.log import EventLog, read_log
 from tests.conftest import Open, make_plan
-from tests.scripted import HeldProvider, ScriptedProvider, varied
+from tests.scripted import HeldProvider, ScriptedProvider, calling, varied
 from tests.unit.following import Follower, chain_of
 from tests.unit.test_log_trouble import room_for
 
@@ -178,9 +178,8 @@ async def test_a_session_taken_up_again_on_a_full_disk_holds_until_there_is_room
     first = open_session(make_plan(max_ideas=1))
     await first.run()
     log, record = EventLog.reopen(first.folder)
-    session = Session(
-        first.plan, log, lambda _: ScriptedProvider(varied), first._scorer, history=fold(record.events), max_ideas=2
-    )
+    caller = calling(ScriptedProvider(varied))
+    session = Session(first.plan, log, caller, first._scorer, history=fold(record.events), max_ideas=2)
     follower = Follower(session)
     with room_for((first.folder / "events.jsonl").stat().st_size):
         session.emit(ev.Notice(text="line 3 is damaged"))

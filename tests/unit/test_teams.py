@@ -1,6 +1,7 @@
 """Who is asked: every draw by weight, and the same draw at the same place."""
 
 from collections import Counter
+from collections.abc import Collection
 from itertools import pairwise
 
 import pytest
@@ -19,8 +20,10 @@ def weighted(**weights: float) -> TeamSpec:
     return replace(team, members=tuple(replace(m, weight=weights[m.name]) for m in team.members))
 
 
-def drawn(strategy: Strategy, step: int, random_seed: int = 7, question: str = "q") -> str:
-    [member] = strategy.draw(generator(random_seed, question, step))
+def drawn(
+    strategy: Strategy, step: int, random_seed: int = 7, question: str = "q", barred: Collection[str] = ()
+) -> str:
+    [member] = strategy.draw(generator(random_seed, question, step), barred)
     return member.name
 
 
@@ -66,3 +69,8 @@ def test_a_team_of_one(strategy: str) -> None:
 def test_weights_are_shares_whatever_their_size(weight: float) -> None:
     strategy = strategy_for(weighted(anna=weight, bert=weight))
     assert {drawn(strategy, step) for step in range(40)} == {"anna", "bert"}
+
+
+def test_whoever_can_not_be_asked_is_not_drawn() -> None:
+    strategy = strategy_for(weighted(anna=1000, bert=1, cleo=1))
+    assert {drawn(strategy, step, barred={"anna"}) for step in range(60)} == {"bert", "cleo"}
