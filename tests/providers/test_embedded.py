@@ -17,7 +17,7 @@ import pytest_asyncio
 from msgspec.structs import replace
 
 from core.errors import ModelUnavailableError
-from core.models import CallFailedError, Chunk, Finish, Message, ModelSpec, Prompt, TextDelta
+from core.models import CallFailedError, Chunk, Finish, Message, ModelSpec, Prompt, Sent, TextDelta
 from core.providers import embedded
 from core.providers.embedded import EmbeddedProvider, weights_path
 
@@ -135,9 +135,8 @@ async def test_a_question_with_template_tokens_and_escapes_is_answered(provider:
 
 async def test_closing_early_stops_the_generation_and_the_next_call_answers(provider: EmbeddedProvider) -> None:
     async with aclosing(provider.stream(ENDLESS_SPEC, ENDLESS, 1)) as stream:
-        async for chunk in stream:
-            assert isinstance(chunk, TextDelta)
-            break
+        assert isinstance(await anext(stream), Sent)
+        assert isinstance(await anext(stream), TextDelta)
         began = monotonic()
     assert monotonic() - began < 1.0
     assert call_threads() == []
@@ -162,6 +161,7 @@ async def test_cancelling_while_a_long_prompt_is_read_stops_at_once(provider: Em
 
 async def test_a_call_cancelled_while_it_waits_its_turn_never_starts(provider: EmbeddedProvider) -> None:
     async with aclosing(provider.stream(ENDLESS_SPEC, ENDLESS, 1)) as stream:
+        assert isinstance(await anext(stream), Sent)
         await anext(stream)
         waiting = asyncio.create_task(collect(provider, SPEC, LIST))
         await asyncio.sleep(0.05)

@@ -1,0 +1,177 @@
+"""Servers' lists of models, asked for without the SDKs, which would take longer to load than there is time."""
+
+import asyncio
+import os
+import socket
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from core.providers import faults
+from core.providers.addresses import host_of
+from core.text import clean_line
+
+MOST_BYTES = 16 * 2**20
+"""Of a list: the longest known has 2 MB."""
+
+ANTHROPIC_VERSION = "2023-06-01"
+
+
+class Listed(Struct, frozen=True):
+    """A model as a server lists it."""
+
+    name: str
+    context: int | None = None
+    """In tokens; None if the server doesn't say."""
+    newness: str | float = 0
+    """Greater for newer ones, within one list."""
+
+
+class _OpenAIRow(Struct):
+    id: str
+    created: float | None = None
+    max_model_len: int | None = None  # vLLM, SGLang
+    context_length: int | None = None  # OpenRouter, Together
+    context_window: int | None = None  # Groq
+    meta: dict[str, Any] | None = None  # llama.cpp
+
+    @property
+    def context(self) -> int | None:
+        return (
+            self.max_model_len or self.context_length or self.context_window or _whole((self.meta or {}).get("n_ctx"))
+        )
+
+
+class _AnthropicRow(Struct):
+    id: str
+    created_at: str = ""
+    max_input_tokens: int | None = None
+
+
+class _OllamaRow(Struct):
+    name: str
+    modified_at: str = ""
+
+
+class _OpenAIList(Struct):
+    data: list[_OpenAIRow]
+
+
+class _AnthropicList(Struct):
+    data: list[_AnthropicRow]
+
+
+class _OllamaList(Struct):
+    models: list[_OllamaRow]
+
+
+class Asker:
+    """Asks servers for their lists. `local` ones never by way of a proxy. Use as a context manager."""
+
+    def __init__(self) -> None:
+        import httpx
+
+        timeout = httpx.Timeout(None)  # whoever asks says how long
+        self._elsewhere = httpx.AsyncClient(timeout=timeout)
+        self._local = httpx.AsyncClient(timeout=timeout, trust_env=False)
+
+    async def __aenter__(self) -> "Asker":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._elsewhere.aclose()
+        await self._local.aclose()
+
+    async def openai(self, url: str, key: str = "", variable: str = "", *, local: bool = False) -> list[Listed]:
+        """The list of a server that speaks OpenAI's API; `url` is its base_url. Raises `CallFailedError`."""
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        content = await self._get(f"{url.rstrip('/')}/models", headers, variable, local)
+        rows = _read(content, _OpenAIList, url).data
+        return [Listed(clean_line(row.id.removeprefix("models/"), 400), row.context, row.created or 0) for row in rows]
+
+    async def anthropic(self, url: str, key: str, variable: str) -> list[Listed]:
+        """Raises `CallFailedError`."""
+        headers = {"x-api-key": key, "anthropic-version": ANTHROPIC_VERSION}
+        content = await self._get(
+            f"{url.rstrip('/').removesuffix('/v1')}/v1/models?limit=1000", headers, variable, local=False
+        )
+        rows = _read(content, _AnthropicList, url).data
+        return [Listed(clean_line(row.id, 400), row.max_input_tokens, row.created_at) for row in rows]
+
+    async def ollama(self, url: str) -> list[Listed]:
+        """Raises `CallFailedError`."""
+        content = await self._get(f"{url.rstrip('/')}/api/tags", {}, "", local=True)
+        return [
+            Listed(clean_line(row.name, 400), None, row.modified_at) for row in _read(content, _OllamaList, url).models
+        ]
+
+    async def _get(self, url: str, headers: Mapping[str, str], variable: str, local: bool) -> bytes:
+        import httpx
+
+        client = self._local if local else self._elsewhere
+        server = host_of(url)
+        if local or not _behind_proxy():
+            await _resolve(server)
+        content = bytearray()
+        try:
+            async with client.stream("GET", url, headers=headers) as response:
+                async for piece in response.aiter_bytes():
+                    content += piece
+                    if len(content) > MOST_BYTES:
+                        raise faults.wrong_address(server)
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            raise faults.no_connection(server, error) from None
+        if response.status_code == httpx.codes.NOT_FOUND or response.is_redirect:
+            raise faults.wrong_address(server)
+        if response.status_code != httpx.codes.OK:
+            said = content.decode("utf-8", errors="replace")
+            raise faults.from_status(response.status_code, said, server=server, model="models", key=variable)
+        return bytes(content)
+
+
+def _read(content: bytes, shape: type[Any], url: str) -> Any:
+    """Raises `CallFailedError` for what is no list of models."""
+    try:
+        return msgspec.json.decode(content, type=shape)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise faults.wrong_address(host_of(url)) from None
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _behind_proxy() -> bool:
+    """Where perhaps only the proxy knows any addresses."""
+    return any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"))
+
+
+async def _resolve(host: str) -> None:
+    """Look up a host's address, in a thread that nobody waits for at the end: a lookup can hang for half a minute.
+
+    Raises `CallFailedError` if there is no such host.
+    """
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[OSError | None] = loop.create_future()
+
+    def tell(error: OSError | None) -> None:
+        if not found.done():
+            found.set_result(error)
+
+    def look() -> None:
+        error: OSError | None = None
+        try:
+            socket.getaddrinfo(host, None)
+        except (OSError, UnicodeError) as raised:
+            error = OSError(getattr(raised, "strerror", None) or str(raised))
+        try:
+            loop.call_soon_threadsafe(tell, error)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            pass
+
+    threading.Thread(target=look, name="address lookup", daemon=True).start()
+    if error := await found:
+        raise faults.no_connection(host, error, "check the address and the network")
