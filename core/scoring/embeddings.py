@@ -12,8 +12,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from core.errors import ModelUnavailableError
-from core.rules import NOVELTY_THRESHOLDS
-from core.text import clean_line
+from core.models import Usage
+from core.rules import WORDLLAMA_THRESHOLD
 
 if TYPE_CHECKING:
     from wordllama.inference import WordLlamaInference
@@ -32,16 +32,20 @@ class Embedding(Struct, frozen=True):
 
     vector: Vectors | None
     chunks: int = 1
+    lost: bool = False
+    """Whether the call for it failed: asked again, it may come."""
+    usage: Usage = Usage()
+    """Of the request that brought it; of a request for many texts the first has all."""
+    cost: float | None = 0.0
 
 
 class Embedder(Protocol):
     name: str
-    dims: int
     threshold: float
     """The least novelty that passes, on this embedder's own scale."""
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """One embedding a text, in order. Raises `ModelUnavailableError`."""
+        """One embedding a text, in order; without a vector where none could be had. Raises `ModelUnavailableError`."""
 
 
 class WordLlamaEmbedder:
@@ -49,7 +53,7 @@ class WordLlamaEmbedder:
 
     name = "wordllama"
     dims = 256
-    threshold = NOVELTY_THRESHOLDS["wordllama"]
+    threshold = WORDLLAMA_THRESHOLD
 
     def __init__(self) -> None:
         self._model: WordLlamaInference | None = None
@@ -70,15 +74,6 @@ class WordLlamaEmbedder:
         chunks = list(split(text, CHUNK_CHARS))
         pooled = np.asarray(model.embed(chunks), dtype=np.float32)
         return Embedding(average(pooled, [len(chunk) for chunk in chunks]), len(chunks))
-
-
-def embedder_for(name: str) -> Embedder:
-    """The embedder that a plan names. Raises `ModelUnavailableError` for one that this version does not have."""
-    if name == WordLlamaEmbedder.name:
-        return WordLlamaEmbedder()
-    raise ModelUnavailableError(
-        f"This version has no embedder {clean_line(name, 60)!r}; it has: {WordLlamaEmbedder.name}"
-    )
 
 
 def split(text: str, longest: int) -> Iterator[str]:

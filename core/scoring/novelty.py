@@ -22,8 +22,9 @@ class VectorStore:
     An idea whose text has no direction is known, but has no row.
     """
 
-    def __init__(self, dims: int) -> None:
-        self._rows: Vectors = np.empty((16, dims), dtype=np.float32)
+    def __init__(self) -> None:
+        self._rows: Vectors = np.empty((0, 0), dtype=np.float32)
+        """Its columns are those of the first vector."""
         self._ideas: list[int] = []
         self._known: set[int] = set()
 
@@ -39,19 +40,41 @@ class VectorStore:
         return self._rows[: len(self._ideas)]
 
     def add(self, idea: int, vector: Vectors | None) -> None:
-        """Take in an idea, its `vector` (dims,) of unit length. Ideas come in their order; one known already stays."""
+        """Take in an idea, its `vector` (dims,) of unit length; None if it has no direction. One known already stays.
+
+        A vector of another length than the first counts as none.
+        """
         if idea in self._known:
             return
         self._known.add(idea)
-        if vector is None:
+        if vector is None or not self.fits(vector):
             return
         count = len(self._ideas)
         if count == len(self._rows):
-            grown = np.empty((2 * count, self._rows.shape[1]), dtype=np.float32)
-            grown[:count] = self._rows
+            grown = np.empty((max(16, 2 * count), len(vector)), dtype=np.float32)
+            grown[:count] = self._rows[:count].reshape(count, len(vector))
             self._rows = grown
-        self._rows[count] = vector
-        self._ideas.append(idea)
+        place = bisect_left(self._ideas, idea)  # the end, but for one whose vector was not to be had when it came
+        self._rows[place + 1 : count + 1] = self._rows[place:count]
+        self._rows[place] = vector
+        self._ideas.insert(place, idea)
+
+    def fits(self, vector: Vectors) -> bool:
+        """Whether `vector` can be compared with those that are here."""
+        return not self._ideas or len(vector) == self._rows.shape[1]
+
+    def row(self, idea: int) -> Vectors | None:
+        """The vector of an idea; None if it has none."""
+        place = bisect_left(self._ideas, idea)
+        found = place < len(self._ideas) and self._ideas[place] == idea
+        return self._rows[place] if found else None
+
+    def nearest(self, vector: Vectors, idea: int) -> list[int]:
+        """The ideas before `idea`, the one most like its unit `vector` (dims,) first."""
+        earlier = bisect_left(self._ideas, idea)
+        if not earlier:
+            return []
+        return [self._ideas[row] for row in np.argsort(-(self._rows[:earlier] @ vector), kind="stable")]
 
     def novelty(self, vector: Vectors, idea: int) -> Novelty:
         """Of `vector` (dims,), the unit vector of `idea`, against every idea before it: one matrix–vector product."""

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import events as ev
-from core.errors import ModelUnavailableError
-from core.rules import NOVELTY_THRESHOLDS, Rules, Verdict, judge
-from core.scoring.embeddings import Embedding, Vectors, WordLlamaEmbedder, average, embedder_for, split, unit
+from core.chain import Chain
+from core.rules import WORDLLAMA_THRESHOLD, Rules, Verdict, judge
+from core.scoring.embeddings import Embedding, Vectors, WordLlamaEmbedder, average, split, unit
 from core.scoring.novelty import Novelty, VectorStore
 from core.scoring.scorer import EmbeddingScorer
-from core.state import Chain, State, apply
+from core.state import State, apply
 
 
 def chain_of(*texts: str) -> Chain:
@@ -152,7 +152,7 @@ async def test_the_real_embedder_tells_a_new_thought_from_an_old_one(embedder: W
     _, near, far = [await scorer.score(chain, idea) for idea in chain.ideas]
     assert near.embedding_novelty is not None
     assert far.embedding_novelty is not None
-    assert near.embedding_novelty < NOVELTY_THRESHOLDS["wordllama"] < far.embedding_novelty
+    assert near.embedding_novelty < WORDLLAMA_THRESHOLD < far.embedding_novelty
 
 
 # ── vectors ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -197,7 +197,7 @@ def test_what_has_no_direction_has_no_unit_vector(vector: list[float]) -> None:
 @given(st.lists(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3), min_size=1, max_size=40))
 def test_the_growing_matrix_gives_what_each_pair_gives(numbers: list[list[float]]) -> None:
     vectors = [unit(np.array(row, dtype=np.float32)) for row in numbers]
-    store = VectorStore(3)
+    store = VectorStore()
     for idea, vector in enumerate(vectors, 1):
         earlier = [other for other in vectors[: idea - 1] if other is not None]
         if vector is not None:
@@ -211,21 +211,21 @@ def test_the_growing_matrix_gives_what_each_pair_gives(numbers: list[list[float]
 
 
 def test_farthest_first_starts_at_the_newest_and_names_each_once() -> None:
-    store = VectorStore(2)
+    store = VectorStore()
     for idea, degrees in enumerate([0, 1, 2, 90, 180, 3], 1):
         store.add(idea, np.array(angle(degrees), dtype=np.float32))
     order = list(store.farthest())
     assert order[0] == 6
     assert order[1:3] == [5, 4], "the opposite, then what is between"
     assert sorted(order) == [1, 2, 3, 4, 5, 6]
-    assert list(VectorStore(2).farthest()) == []
+    assert list(VectorStore().farthest()) == []
 
 
 def test_one_idea_against_two_thousand_of_three_thousand_dimensions() -> None:
     rng = np.random.default_rng(1)
     rows: Vectors = rng.standard_normal((2000, 3072), dtype=np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    store = VectorStore(3072)
+    store = VectorStore()
     for idea, row in enumerate(rows, 1):
         store.add(idea, row)
     near = rows[1234] + 0.5 * rows[77]
@@ -256,9 +256,3 @@ async def test_many_texts_are_embedded_while_everything_else_goes_on(embedder: W
     [one] = await embedder.embed(texts[-1:])
     assert np.array_equal(np.asarray(many[-1].vector), np.asarray(one.vector))
     assert len(many) == len(texts)
-
-
-def test_a_plan_names_its_embedder() -> None:
-    assert embedder_for("wordllama").name == "wordllama"
-    with pytest.raises(ModelUnavailableError, match="has no embedder 'other'; it has: wordllama"):
-        embedder_for("other")
