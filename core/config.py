@@ -5,7 +5,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import tomli_w
@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from core.errors import SessionUnreadableError, UsageError
 from core.files import read_file, write_private
-from core.models import TeamSpec
+from core.models import Budget, EmbedderSpec, ModelSpec, TeamSpec
 from core.questions import Question
 from core.rules import Rules
 from core.text import clean, clean_all, shown
@@ -24,6 +24,17 @@ FORMAT = 1
 PLAN_FILE = "session.toml"
 
 
+class Judging(Struct, frozen=True, kw_only=True):
+    """Who judges, and how thoroughly. No judges: coherence and judged novelty are not judged."""
+
+    judges: tuple[ModelSpec, ...] = ()
+    mode: Literal["every", "nearest"] = "every"
+    """Against every earlier idea, as in the paper, or only against the nearest by embedding."""
+    nearest: Annotated[int, Meta(ge=1, le=1000)] = 8
+    controls: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    """The share of ideas beside which a judge is given something whose score is known."""
+
+
 class Plan(Struct, frozen=True, kw_only=True):
     """Enough to run a session again: written once, readable and editable by a person, without any key."""
 
@@ -32,10 +43,12 @@ class Plan(Struct, frozen=True, kw_only=True):
     created: str
     """ISO 8601 with offset."""
     random_seed: Annotated[int, Meta(ge=0, le=2**63 - 1)]
-    embedder: str = "wordllama"
+    embedder: Literal["wordllama"] | EmbedderSpec = "wordllama"
     questions: Annotated[tuple[Question, ...], Meta(min_length=1)]
     team: TeamSpec
     rules: Rules
+    judging: Judging = Judging()
+    budget: Budget = Budget()
 
 
 class _Format(Struct):

@@ -14,12 +14,13 @@ import msgspec
 from msgspec import Struct
 
 import data
-from core.config import PLAN_FILE, Plan, path_of, read_plan, write_plan
+from core.chain import Chain
+from core.config import PLAN_FILE, Judging, Plan, path_of, read_plan, write_plan
 from core.errors import SessionUnreadableError, StoreError, UsageError
-from core.models import Cap, TeamSpec
+from core.models import Budget, Cap, EmbedderSpec, TeamSpec
 from core.questions import Question
-from core.rules import Rules
-from core.state import Chain, State, fold, reopens
+from core.rules import Rules, over_budget
+from core.state import State, fold, reopens
 from core.store.log import EVENTS_FILE, EventLog, Record, is_locked, read_log
 from core.text import shown
 
@@ -53,7 +54,16 @@ class Summary(Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-def new_plan(questions: tuple[Question, ...], team: TeamSpec, rules: Rules, random_seed: int | None = None) -> Plan:
+def new_plan(
+    questions: tuple[Question, ...],
+    team: TeamSpec,
+    rules: Rules,
+    random_seed: int | None = None,
+    *,
+    embedder: Literal["wordllama"] | EmbedderSpec = "wordllama",
+    judging: Judging = Judging(),  # noqa: B008
+    budget: Budget = Budget(),  # noqa: B008
+) -> Plan:
     """A plan of now, with an id of its own and, if none is given, a random seed of its own."""
     now = datetime.now().astimezone()
     slug = "-".join(re.findall(r"[a-z0-9]+", questions[0].id.lower()))[:40].strip("-") or "question"
@@ -64,6 +74,9 @@ def new_plan(questions: tuple[Question, ...], team: TeamSpec, rules: Rules, rand
         questions=questions,
         team=team,
         rules=rules,
+        embedder=embedder,
+        judging=judging,
+        budget=budget,
     )
 
 
@@ -160,13 +173,21 @@ def status(folder: Path, state: State) -> Status:
     return "interrupted" if state.resumable else "finished"
 
 
-def check_unfinished(plan: Plan, state: State, max_ideas: int | None) -> None:
-    """Raises `UsageError` if a session that came to `state` has nothing to go on with; `max_ideas` is its new cap."""
+def check_unfinished(plan: Plan, state: State, max_ideas: int | None, budget: Budget | None = None) -> None:
+    """Raises `UsageError` if a session that came to `state` has nothing to go on with.
+
+    `max_ideas` and `budget` are what it may use from now on, where they are given anew.
+    """
     if max_ideas is not None:
         try:
             msgspec.convert(max_ideas, Cap)
         except msgspec.ValidationError as error:
             raise UsageError(f"{max_ideas:,} ideas can't be the cap: {error}") from None
+    if used_up := over_budget(state, budget or state.budget or plan.budget):
+        raise UsageError(
+            f"This session has used up its budget ({used_up}): resume it with a larger --max-cost, --max-tokens or "
+            "--max-minutes"
+        )
     chains = state.chains.values()
     if len(chains) < len(plan.questions) or any(_goes_on(chain, max_ideas) for chain in chains):
         return

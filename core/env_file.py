@@ -1,0 +1,92 @@
+"""Keys from a `.env` file, in the current folder or the config folder.
+
+The current folder may be somebody else's: a file in it must not be able to send a person's own key, or what they
+write, to another server. So only variables that we know are taken, and an address only with the key that goes there.
+"""
+
+import io
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from core.config import config_folder
+from core.files import read_file
+from core.providers.addresses import is_local
+from core.providers.known import catalogue
+
+ENV_FILE = ".env"
+
+_OTHER_KEYS = ("AWS_BEARER_TOKEN_BEDROCK", "OLLAMA_API_KEY", "HF_TOKEN")
+
+_PLACES = ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION")
+"""What chooses among a person's own accounts, and sends nothing elsewhere."""
+
+_TOGETHER = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+"""One key in three parts: all from one file, or none."""
+
+_GOES_WITH = {
+    "OPENAI_BASE_URL": "OPENAI_API_KEY",
+    "OPENAI_ORG_ID": "OPENAI_API_KEY",
+    "OPENAI_PROJECT_ID": "OPENAI_API_KEY",
+    "ANTHROPIC_BASE_URL": "ANTHROPIC_API_KEY",
+    "AZURE_OPENAI_ENDPOINT": "AZURE_OPENAI_API_KEY",
+    "AZURE_OPENAI_API_VERSION": "AZURE_OPENAI_API_KEY",
+    "OPENAI_API_VERSION": "AZURE_OPENAI_API_KEY",
+}
+"""Where a key is sent, and as whose: taken only if the key itself was taken from the same file."""
+
+
+class EnvFiles(Struct, frozen=True):
+    """What became of the variables in the files, by name: the file that each was taken from, or left in."""
+
+    taken: dict[str, Path]
+    left: dict[str, Path]
+
+
+def load_env_file(more: Iterable[str] = ()) -> EnvFiles:
+    """Put the keys of both files into the environment, those of the current folder first; what is set stays.
+
+    `more` are further variables that hold keys, as the config file names them. A file that can't be read counts as
+    none.
+    """
+    keys = {*(name for host in catalogue().hosts for name in host.keys), *_OTHER_KEYS, *more}
+    taken: dict[str, Path] = {}
+    left: dict[str, Path] = {}
+    own = config_folder() / ENV_FILE
+    for path in (Path(ENV_FILE), own):
+        found = _variables(path)
+        chosen = _chosen(found, keys, trusted=path is own)
+        os.environ.update(chosen)
+        taken |= dict.fromkeys(chosen, path)
+        left |= dict.fromkeys(found.keys() - taken.keys() - left.keys(), path)
+    return EnvFiles(taken, left)
+
+
+def _chosen(found: Mapping[str, str], keys: Iterable[str], *, trusted: bool) -> dict[str, str]:
+    """Those of the variables that may be set, and aren't."""
+    fresh = {name: value for name, value in found.items() if name not in os.environ}
+    chosen = {name: fresh[name] for name in (*keys, *_PLACES) if name in fresh}
+    if not any(name in os.environ for name in _TOGETHER):
+        chosen |= {name: fresh[name] for name in _TOGETHER if name in fresh}
+    chosen |= {name: fresh[name] for name, key in _GOES_WITH.items() if name in fresh and key in chosen}
+    if "OLLAMA_HOST" in fresh and (trusted or is_local(fresh["OLLAMA_HOST"])):
+        chosen["OLLAMA_HOST"] = fresh["OLLAMA_HOST"]
+    return chosen
+
+
+def _variables(path: Path) -> dict[str, str]:
+    """As they stand in the file: nothing in them is replaced or run."""
+    from dotenv.parser import parse_stream
+
+    try:
+        text = read_file(path).decode("utf-8-sig", errors="replace")
+    except OSError:
+        return {}
+    values = {
+        binding.key: binding.value.strip()
+        for binding in parse_stream(io.StringIO(text))
+        if binding.key and binding.value and not binding.error
+    }
+    return {name: value for name, value in values.items() if value and "\0" not in value}
