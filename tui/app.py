@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import importlib
 import os
 import signal
 import sys
@@ -20,9 +21,12 @@ from textual.worker import Worker, WorkerState
 
 from core import commands as cmd
 from core.config import Plan, path_of, sessions_folder
-from core.errors import EXIT_INTERRUPTED, JagstormError
+from core.errors import EXIT_INTERRUPTED, JagstormError, UsageError
 from core.files import write_private
+from core.models import Budget, TeamSpec
+from core.offers import offered
 from core.providers.catalog import Providers
+from core.settings import read_settings, remember
 from core.text import clean, shown
 from tui import themes
 from tui.driver import TolerantDriver
@@ -30,6 +34,7 @@ from tui.screens.dialogs import Fault, Keys, TooSmall, as_fault
 from tui.signals import STOPPING
 
 if TYPE_CHECKING:
+    from core.providers.found import FoundModel
     from core.session import Session
     from core.store.library import Summary
     from tui.screens.live import LiveScreen
@@ -62,15 +67,22 @@ class JagstormApp(App[int]):
         max_ideas: int | None = None,
         replay: Path | None = None,
         speed: float = 1.0,
-        model: Path | None = None,
+        budget: Budget | None = None,
+        team: TeamSpec | None = None,
         providers: Providers | None = None,
+        config: str | None = None,
     ) -> None:
         super().__init__(driver_class=_driver())
+        self.settings = read_settings(config)
+        self.offers = offered(self.settings, (), team)
+        """The teams that a person can choose from, by now."""
+        self.found: list[FoundModel] = []
+        """The models that were found here, by now."""
         self.sessions = sessions_folder(sessions)
         self.question_paths = [path_of(name) for name in question_files]
-        self.model = model
-        """A GGUF file that teams run on, instead of the built-in weights."""
-        self._first = (resume, max_ideas, replay, speed)
+        self.team = team
+        """Named on the command line: it stands first."""
+        self._first = (resume, max_ideas, budget, replay, speed)
         self.providers = providers or Providers()
         self.parting_words: list[str] = []
         self._live: dict[Path, LiveScreen] = {}
@@ -79,7 +91,7 @@ class JagstormApp(App[int]):
         self._leaving = False
         for theme in (themes.DARK, themes.LIGHT):
             self.register_theme(theme)
-        self.theme = themes.fitting_theme(self.console.color_system)
+        self.theme = themes.chosen_theme(self.settings.theme, self.console.color_system)
 
     def launch(self) -> int:
         """Run the app to its end, and say on the normal screen what a person needs then. Returns the exit code."""
@@ -102,13 +114,15 @@ class JagstormApp(App[int]):
             loop.add_signal_handler(number, self._on_signal, number)
         from tui.screens.setup import SetupScreen
 
-        resume, max_ideas, replay, speed = self._first
+        resume, max_ideas, budget, replay, speed = self._first
         await self.push_screen(SetupScreen())
         self.call_after_refresh(_collect_from_now)
         if replay:
             self.open_replay(replay, speed)
         elif resume:
-            self.resume_session(resume, max_ideas, on_fault=self._leave_with)  # asked on the command line: said there
+            self.resume_session(
+                resume, max_ideas, budget, on_fault=self._leave_with
+            )  # asked on the command line: said there
         self._cover_if_too_small(self.size)
 
     def start_session(self, plan: Plan) -> None:
@@ -118,12 +132,16 @@ class JagstormApp(App[int]):
         self._open(lambda: begin(self.sessions, plan, self.providers), self.show_fault)
 
     def resume_session(
-        self, folder: Path, max_ideas: int | None = None, on_fault: Callable[[JagstormError], None] | None = None
+        self,
+        folder: Path,
+        max_ideas: int | None = None,
+        budget: Budget | None = None,
+        on_fault: Callable[[JagstormError], None] | None = None,
     ) -> None:
         """Take up an earlier session and show it; if that can't be, tell `on_fault`, by default with a dialog."""
         from core.opening import resume
 
-        self._open(lambda: resume(folder, self.providers, max_ideas), on_fault or self.show_fault)
+        self._open(lambda: resume(folder, self.providers, max_ideas, budget), on_fault or self.show_fault)
 
     def _open(self, opened: "Callable[[], Session]", on_fault: Callable[[JagstormError], None]) -> None:
         from tui.screens.live import LiveScreen
@@ -150,6 +168,18 @@ class JagstormApp(App[int]):
         for problem in stored.record.problems_in_brief:
             self.say(problem, severity="warning")
         self.push_screen(ReplayScreen(Replay(stored.plan, stored.record.events, speed)))
+
+    @work(exit_on_error=False, exclusive=True, group="models")
+    async def look_for_models(self, tell: Callable[[], None]) -> None:
+        """See what can be used here, beside everything else; then `offers` are anew, and `tell` is called."""
+        from core.env_file import load_env_file
+        from core.providers import found
+
+        load_env_file(self.settings.key_variables)
+        await asyncio.to_thread(importlib.import_module, "httpx")  # 0.15 s in which keys are still heard
+        self.found = await found.find_models(self.settings, self.providers)
+        self.offers = offered(self.settings, self.found, self.team)
+        tell()
 
     @work(thread=True, exit_on_error=False, group="sessions")
     def read_sessions(self, tell: Callable[[list["Summary"]], None]) -> None:
@@ -192,6 +222,10 @@ class JagstormApp(App[int]):
 
     def action_toggle_theme(self) -> None:
         self.theme = themes.OTHER.get(self.theme, "jagstorm-dark")
+        try:
+            remember(self.settings.path, "theme", self.theme)
+        except UsageError as error:
+            self.say(error.message, severity="warning")
 
     def action_sessions(self) -> None:
         from tui.screens.sessions import SessionsScreen

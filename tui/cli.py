@@ -2,115 +2,76 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import click
 
+from tui.options import (
+    AS_JSON,
+    CONFIG,
+    MAX_IDEAS,
+    MODELS,
+    QUESTIONS,
+    SESSION,
+    SESSIONS,
+    budgeted,
+    judged,
+    loudness,
+    model_names,
+    question_ids,
+    session_names,
+    speed_factor,
+    team_names,
+)
 from tui.signals import held_signals, ignore_signals, interrupt_on_signals
-
-SESSIONS = click.option(
-    "--sessions",
-    metavar="DIR",
-    type=click.Path(file_okay=False),
-    help="Where sessions are kept (default: $JAGSTORM_SESSIONS, else ./sessions).",
-)
-QUESTIONS = click.option(
-    "--questions",
-    "question_files",
-    metavar="FILE",
-    type=click.Path(),
-    multiple=True,
-    help="A file of your own questions, TOML or one a line. Can be given several times.",
-)
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Machine-readable output, one object a line.")
-MAX_IDEAS = click.option("--max-ideas", type=click.IntRange(1, 100_000), metavar="N", help="Stop after N ideas.")
-
-
-def _session_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    from core.config import sessions_folder
-    from core.errors import UsageError
-    from core.store.library import session_folders
-
-    try:
-        folders = session_folders(sessions_folder(None))
-    except UsageError:
-        folders = []  # there is nobody to tell while a line is being completed
-    names = ["last", "example", *(folder.name for folder in folders)]
-    return [name for name in names if name.startswith(incomplete)]
-
-
-def _question_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    from core.questions import load_bank
-
-    return [question.id for question in load_bank().questions if question.id.startswith(incomplete)]
-
-
-MODEL = click.option(
-    "--model", metavar="FILE", type=click.Path(), help="A GGUF file to run on, instead of the built-in model."
-)
-
-
-def _speed(_: click.Context, __: click.Parameter, value: str) -> float:
-    """A factor, or `max` for as fast as possible."""
-    try:
-        speed = float("inf") if value == "max" else float(value)
-    except ValueError:
-        speed = 0.0
-    if not (0.1 <= speed <= 1000 or value == "max"):
-        raise click.BadParameter("a number from 0.1 to 1000, or max")
-    return speed
-
-
-def _team_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    from core.teams.presets import presets
-
-    return [name for name in presets() if name.startswith(incomplete)]
-
-
-SESSION = click.argument("session", shell_complete=_session_names)
-
-
-def _loudness(command: Any) -> Any:
-    quiet = click.option("-q", "--quiet", is_flag=True, help="No progress.")
-    verbose = click.option("-v", "--verbose", is_flag=True, help="More progress: each step and notice.")
-    return quiet(verbose(command))
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="jagstorm", message="%(prog)s %(version)s")
 @SESSIONS
 @QUESTIONS
-@MODEL
+@MODELS
+@CONFIG
 @click.pass_context
-def cli(context: click.Context, sessions: str | None, question_files: tuple[str, ...], model: str | None) -> None:
+def cli(
+    context: click.Context,
+    sessions: str | None,
+    question_files: tuple[str, ...],
+    models: tuple[str, ...],
+    config: str | None,
+) -> None:
     """Brainstorm open scientific questions with a team of language models.
 
     Without a command, the app opens.
     """
-    context.obj = {"sessions": sessions, "question_files": question_files, "model": model}
+    context.obj = {"sessions": sessions, "question_files": question_files, "models": models, "config": config}
     if context.invoked_subcommand is None:
         from tui.guard import run_app
 
-        context.exit(run_app(sessions, question_files, model))
+        context.exit(run_app(sessions, question_files, models, config))
 
 
 @cli.command()
 @click.option("--question", "text", metavar="TEXT", help="A question of your own; - reads it from standard input.")
-@click.option("--question-id", metavar="ID", shell_complete=_question_ids, help="A question of the bank.")
+@click.option("--question-id", metavar="ID", shell_complete=question_ids, help="A question of the bank.")
 @QUESTIONS
 @click.option(
-    "--team", "team_name", metavar="NAME", shell_complete=_team_names, help="Which team (default: the embedded team)."
+    "--team", metavar="NAME", shell_complete=team_names, help="Which team (default: your own, else embedded)."
 )
-@MODEL
+@MODELS
+@judged
 @MAX_IDEAS
 @click.option("--patience", type=click.IntRange(min=1), metavar="N", help="Failing ideas in a row that end a chain.")
+@click.option("--paper", is_flag=True, help="The published benchmark's rules: the first failing idea ends the chain.")
+@budgeted
 @click.option(
     "--random-seed", type=click.IntRange(0, 2**63 - 1), metavar="N", help="To draw the same members and concepts again."
 )
 @AS_JSON
 @SESSIONS
-@_loudness
+@CONFIG
+@loudness
 @click.pass_context
 def run(context: click.Context, /, **options: Any) -> None:
     """Run a brainstorm without a screen.
@@ -118,22 +79,33 @@ def run(context: click.Context, /, **options: Any) -> None:
     Progress goes to standard error, a summary (or with --json every event) to standard output.
     """
     with held_signals():
+        from core.models import Budget
+        from core.planning import Wishes
         from tui.headless import run_new
 
-    context.exit(run_new(**_with_shared(context, options)))
+    options = _with_shared(context, options)
+    budget = Budget(**_taken(options, Budget.__struct_fields__))
+    wishes = Wishes(**_taken(options, Wishes.__struct_fields__), budget=budget)
+    context.exit(run_new(wishes=wishes, **options))
 
 
 @cli.command()
 @SESSION
 @click.option("--headless", is_flag=True, help="Without a screen.")
 @MAX_IDEAS
+@budgeted
 @AS_JSON
 @SESSIONS
-@_loudness
+@CONFIG
+@loudness
 @click.pass_context
 def resume(context: click.Context, /, headless: bool, **options: Any) -> None:
     """Go on with a session that was stopped, interrupted or killed."""
+    from core.models import Budget
+
     options = _with_shared(context, options)
+    given = _taken(options, Budget.__struct_fields__)
+    options["budget"] = Budget(**given) if given else None
     if headless or options["as_json"]:
         with held_signals():
             from tui.headless import run_resumed
@@ -141,12 +113,15 @@ def resume(context: click.Context, /, headless: bool, **options: Any) -> None:
         context.exit(run_resumed(**options))
     from tui.guard import resume_in_app
 
-    context.exit(resume_in_app(options["sessions"], options["session"], options["max_ideas"]))
+    wanted = ("sessions", "session", "max_ideas", "budget", "config")
+    context.exit(resume_in_app(**_taken(options, wanted)))
 
 
 @cli.command()
 @SESSION
-@click.option("--speed", metavar="X", default="1", callback=_speed, help="How fast: 1 is as it was, max is at once.")
+@click.option(
+    "--speed", metavar="X", default="1", callback=speed_factor, help="How fast: 1 is as it was, max is at once."
+)
 @SESSIONS
 @click.pass_context
 def replay(context: click.Context, /, **options: Any) -> None:
@@ -192,6 +167,80 @@ def show(context: click.Context, /, **options: Any) -> None:
     show_session(**_with_shared(context, options))
 
 
+@cli.group(invoke_without_command=True)
+@click.option("--all", "everything", is_flag=True, help="Old models and those nobody has described too.")
+@AS_JSON
+@CONFIG
+@click.pass_context
+def models(context: click.Context, /, **options: Any) -> None:
+    """List the models that can be used here and now; try one, or fetch one."""
+    options = _with_shared(context, options)
+    context.obj = {**context.obj, "config": options["config"]}
+    if context.invoked_subcommand is None:
+        with held_signals():
+            from tui.models import list_models
+
+        context.exit(list_models(**options))
+
+
+@models.command("test")
+@click.argument("name", shell_complete=model_names)
+@AS_JSON
+@CONFIG
+@click.pass_context
+def models_test(context: click.Context, /, **options: Any) -> None:
+    """Make one small call to a model: how soon and how fast it answers, and what that costs."""
+    with held_signals():
+        from tui.models import try_model
+
+    context.exit(try_model(**_with_shared(context, options)))
+
+
+@models.command("pull")
+@click.argument("name")
+@click.pass_context
+def models_pull(context: click.Context, name: str) -> None:
+    """Fetch a model: a GGUF file from a hub, as in unsloth/Qwen3-4B-GGUF, or one of Ollama's, as in ollama/qwen3:4b."""
+    with held_signals():
+        from tui.pulling import pull
+
+    context.exit(pull(name))
+
+
+@cli.group()
+def judge() -> None:
+    """Try models as judges."""
+
+
+@judge.command("check")
+@click.argument("names", nargs=-1, required=True, shell_complete=model_names)
+@click.option("--session", shell_complete=session_names, help="Take items from the ideas of a session too.")
+@click.option("--items", type=click.IntRange(1, 1000), default=60, show_default=True, help="How many items.")
+@AS_JSON
+@SESSIONS
+@CONFIG
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.pass_context
+def judge_check(context: click.Context, /, **options: Any) -> None:
+    """See whether a model can be trusted as a judge: it is given items whose right score is known."""
+    with held_signals():
+        from tui.judging import check_judges
+
+    context.exit(check_judges(**_with_shared(context, options)))
+
+
+@cli.command()
+@SESSIONS
+@CONFIG
+@click.pass_context
+def doctor(context: click.Context, /, **options: Any) -> None:
+    """Say what works here, and what to do about the rest. Safe to paste in public."""
+    with held_signals():
+        from tui.doctor import print_doctor
+
+    context.exit(print_doctor(**_with_shared(context, options)))
+
+
 @cli.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
@@ -209,6 +258,12 @@ def completion(shell: str) -> None:
 def _with_shared(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:
     """The command's options; those that it shares with `jagstorm` itself may also stand before its name."""
     return {name: value or context.obj.get(name, value) for name, value in options.items()}
+
+
+def _taken(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Those of the options that are named, taken out; what was not given is left to whoever has defaults."""
+    found = {name: options.pop(name) for name in names if name in options}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def run_command() -> NoReturn:

@@ -10,7 +10,6 @@ import signal
 import sys
 import termios
 from collections.abc import Callable
-from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -19,6 +18,7 @@ from core.text import shown
 from tui.signals import STOPPING, held_signals
 
 if TYPE_CHECKING:
+    from core.models import Budget
     from tui.app import JagstormApp
 
 # Leave the alternate screen, show the cursor, end mouse reports, bracketed paste and the kitty keyboard protocol.
@@ -28,15 +28,20 @@ RESTORE = (
 )
 
 
-def run_app(sessions: str | None, question_files: tuple[str, ...], model: str | None) -> int:
+def run_app(sessions: str | None, question_files: tuple[str, ...], models: tuple[str, ...], config: str | None) -> int:
     """Open the app on its first screen. Returns the exit code.
 
-    Raises `ModelUnavailableError` for a model that can't be one, `UsageError` for what is no path.
+    Raises `ModelUnavailableError` for a file that is no model, `UsageError` for a name that means nothing and for
+    settings that can't be read.
     """
-    path = _usable_model(model) if model else None
+    from core.planning import Wishes, team_for
+    from core.settings import read_settings
+
+    settings = read_settings(config)
+    team = team_for(Wishes(models=models), settings) if models else None
 
     def start() -> int:
-        return _app_class()(sessions, question_files, model=path).launch()
+        return _app_class()(sessions, question_files, team=team, config=config).launch()
 
     return _guarded(start, sessions)
 
@@ -48,29 +53,29 @@ def _app_class() -> "type[JagstormApp]":
     return JagstormApp
 
 
-def _usable_model(model: str) -> Path:
-    from core.config import path_of
-    from core.providers.embedded import weights_path
-
-    path = path_of(model)
-    weights_path(str(path))
-    return path
-
-
-def resume_in_app(sessions: str | None, session: str, max_ideas: int | None) -> int:
+def resume_in_app(
+    sessions: str | None,
+    session: str,
+    max_ideas: int | None = None,
+    budget: "Budget | None" = None,
+    config: str | None = None,
+) -> int:
     """Open the app on a session taken up again. Returns the exit code.
 
     Raises `UsageError` or another `JagstormError` before the app opens, if the session can't be resumed.
     """
     from core.config import sessions_folder
+    from core.rules import extended
     from core.store.library import check_unfinished, find, load
 
     folder = find(sessions_folder(sessions), session)
     stored = load(folder)
-    check_unfinished(stored.plan, stored.state(), max_ideas)
+    state = stored.state()
+    more = extended(state.budget or stored.plan.budget, budget) if budget else None
+    check_unfinished(stored.plan, state, max_ideas, more)
 
     def start() -> int:
-        return _app_class()(sessions, resume=folder, max_ideas=max_ideas).launch()
+        return _app_class()(sessions, resume=folder, max_ideas=max_ideas, budget=budget, config=config).launch()
 
     return _guarded(start, sessions)
 

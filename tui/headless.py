@@ -8,24 +8,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
-from msgspec.structs import replace
 
 from core import commands as cmd
 from core import events as ev
-from core.config import path_of, sessions_folder
+from core.chain import Chain
+from core.config import sessions_folder
 from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, EXIT_MODEL, EXIT_STORE, StoreError, UsageError
+from core.models import Budget
 from core.opening import begin, resume
+from core.planning import Wishes, plan_for
 from core.providers.catalog import Providers
 from core.questions import LONGEST, Question, own_question
-from core.rules import rules_for
 from core.session import STORAGE, TROUBLE, Session
-from core.state import Chain
 from core.store import library
-from core.teams.presets import default_team, named_team, on_model
 from core.text import clean_line, shown
 from tui.listing import bank_with
+from tui.settings import settings_with_keys
 from tui.signals import STOPPING
-from tui.words import score_words, why_ended
+from tui.words import cost_words, score_words, why_ended
 
 
 def run_new(
@@ -33,11 +33,8 @@ def run_new(
     text: str | None,
     question_id: str | None,
     question_files: tuple[str, ...],
-    team_name: str | None,
-    model: str | None,
-    max_ideas: int | None,
-    patience: int | None,
-    random_seed: int | None,
+    wishes: Wishes,
+    config: str | None,
     as_json: bool,
     sessions: str | None,
     quiet: bool,
@@ -45,21 +42,27 @@ def run_new(
 ) -> int:
     """Run a new session to its end. Returns the exit code."""
     question = _question(text, question_id, question_files)
-    team = named_team(team_name) if team_name else default_team()
-    rules = replace(rules_for("wordllama"), max_ideas=max_ideas)
-    if patience is not None:
-        rules = replace(rules, patience=patience)
-    plan = library.new_plan((question,), on_model(team, path_of(model) if model else None), rules, random_seed)
+    settings = settings_with_keys(config)
+    plan = plan_for(question, wishes, settings)
     folder = sessions_folder(sessions)
     return asyncio.run(_run(lambda providers: begin(folder, plan, providers), as_json, quiet, verbose))
 
 
 def run_resumed(
-    *, session: str, max_ideas: int | None, as_json: bool, sessions: str | None, quiet: bool, verbose: bool
+    *,
+    session: str,
+    max_ideas: int | None,
+    budget: Budget | None,
+    config: str | None,
+    as_json: bool,
+    sessions: str | None,
+    quiet: bool,
+    verbose: bool,
 ) -> int:
     """Go on with a session to its end. Returns the exit code."""
     folder = library.find(sessions_folder(sessions), session)
-    return asyncio.run(_run(lambda providers: resume(folder, providers, max_ideas), as_json, quiet, verbose))
+    settings_with_keys(config)
+    return asyncio.run(_run(lambda providers: resume(folder, providers, max_ideas, budget), as_json, quiet, verbose))
 
 
 def _question(text: str | None, question_id: str | None, question_files: tuple[str, ...]) -> Question:
@@ -131,6 +134,8 @@ class _Progress:
         self._session = session
         self._verbose = verbose
         self._chain: Chain | None = None
+        self._why = ""
+        """Why a call was made again, the last time."""
 
     def __call__(self, event: ev.Event) -> None:
         self._chain = self._session.state.chain
@@ -139,8 +144,12 @@ class _Progress:
                 _say(clean_line(event.text, 500), bold=True)
             case ev.IdeaScored() if self._chain:
                 self._idea(self._chain, event)
-            case ev.ProposalFailed() if event.outcome != "cancelled":
+            case ev.ProposalFailed() if event.outcome != "cancelled" and event.message != self._why:
                 _say(f"      {event.member}: {event.outcome} {clean_line(event.message, 200)}", dim=True)
+            case ev.RetryScheduled():
+                self._retry(event)
+            case ev.ControlScored() if not event.passed:
+                _say(f"      {event.judge} was wrong about a control ({event.kind})", dim=True)
             case ev.Notice():
                 _say(f"      {clean_line(event.text)}")
             case ev.ContextTrimmed() if self._verbose:
@@ -150,6 +159,13 @@ class _Progress:
             case ev.ProposalFinished() if self._verbose:
                 usage = event.usage
                 _say(f"      {usage.output_tokens} tokens, {usage.tokens_per_second:.0f}/s", dim=True)
+
+    def _retry(self, event: ev.RetryScheduled) -> None:
+        """When a call is made again; why, where it is not the same as the last time."""
+        wait = max(0.0, event.until - event.t)
+        why = f": {clean_line(event.why, 300)}" if event.why != self._why else ""
+        self._why = event.why
+        _say(f"      {event.member}: again {f'in {wait:.0f} s' if wait else 'at once'}{why}", dim=True)
 
     def _idea(self, chain: Chain, event: ev.IdeaScored) -> None:
         idea = next(idea for idea in reversed(chain.ideas) if idea.number == event.idea)
@@ -168,10 +184,11 @@ def _print_summary(session: Session) -> None:
     state = session.state
     for chain in state.chains.values():
         click.echo(why_ended(chain, state))
-    click.echo(
-        f"{state.t:.0f} s, {state.output_tokens:,} tokens written"
-        + (f" at {state.output_tokens / state.generation_seconds:.0f} a second" if state.generation_seconds else "")
-    )
+    speed = f" at {state.output_tokens / state.generation_seconds:.0f} a second" if state.generation_seconds else ""
+    cost = cost_words(state, state.budget or session.plan.budget)
+    click.echo(f"{state.t:.0f} s, {state.output_tokens:,} tokens written{speed}{f', {cost}' if cost else ''}")
+    if state.controls:
+        click.echo(f"The judges were right about {state.controls_passed} of {state.controls} controls")
     click.echo(f"Saved in {shown(session.folder)}")
 
 

@@ -3,9 +3,10 @@
 import click
 import msgspec
 
+from core.chain import Chain, Idea
 from core.config import own_question_files, path_of, sessions_folder
 from core.questions import QuestionBank, load_bank
-from core.state import Chain, Idea, State
+from core.state import State
 from core.store import library
 from core.text import clean_line, shown
 from tui.words import END_WORDS, score_words, why_ended

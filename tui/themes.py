@@ -56,3 +56,11 @@ def fitting_theme(color_system: str | None) -> str:
     light = os.environ.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15")
     kind = "light" if light else "dark"
     return f"jagstorm-{kind}" if color_system in ("256", "truecolor") else f"ansi-{kind}"
+
+
+def chosen_theme(name: str, color_system: str | None) -> str:
+    """The theme that a person chose, if it is one of ours; on a terminal of 16 colours, its light or dark kind."""
+    fitting = fitting_theme(color_system)
+    if name not in OTHER:
+        return fitting
+    return name if color_system in ("256", "truecolor") else f"ansi-{name.rpartition('-')[2]}"

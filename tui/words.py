@@ -1,8 +1,11 @@
 """How scores, rules and endings are said to a person, on screen and in print alike."""
 
+from core.chain import Chain, Idea
+from core.config import Judging
 from core.events import IdeaScored
+from core.models import Budget
 from core.rules import Rules
-from core.state import Chain, Idea, State
+from core.state import State
 
 RULES = {
     "coherence": "coherence too low",
@@ -18,6 +21,7 @@ STYLES = {
     "chat": "is asked anew",
     "turns": "goes on talking",
     "concept": "starts from a concept",
+    "tagged": "is asked for one idea",
 }
 
 END_WORDS = {"embedding_novelty": "novelty", "judged_novelty": "judged", "mechanical": "no idea"}
@@ -42,19 +46,65 @@ def failed_words(score: IdeaScored) -> str:
 
 
 def score_words(idea: Idea) -> str:
-    """All scores of an idea in one line; what nobody judged says so."""
+    """All scores of an idea in one line; what nobody judged says so, and what a judge could not say too."""
     score = idea.score
     if score is None:
         return "scoring"
+    missing = "unscored" if score.judges else "not judged"
     parts = [
         f"novelty {score.embedding_novelty:.2f}" if score.embedding_novelty is not None else "novelty unscored",
-        f"coherence {score.coherence:.0f}" if score.coherence is not None else "coherence not judged",
+        f"coherence {score.coherence:.0f}" if score.coherence is not None else f"coherence {missing}",
     ]
     if score.judged_novelty is not None:
         parts.append(f"judged novelty {score.judged_novelty:.2f}")
+    elif score.judges:
+        parts.append("judged novelty unscored")
     if score.verdict == "failed":
         parts.append(f"failed: {failed_words(score)}")
     return ", ".join(parts)
+
+
+def vote_lines(score: IdeaScored) -> list[str]:
+    """What each judge said, a line each."""
+    lines = []
+    for vote in score.votes:
+        coherence = "no coherence" if vote.coherence is None else f"coherence {vote.coherence}"
+        likeness = "" if vote.similarity is None else f", at most {vote.similarity} of 100 like an earlier idea"
+        unread = f", {vote.unreadable} unreadable" if vote.unreadable else ""
+        why = f" ({vote.why})" if vote.why else ""
+        lines.append(f"{vote.judge}, prompt {vote.prompt_version}: {coherence}{likeness}{unread}{why}")
+    if score.coherence_spread:
+        lines.append(f"The judges' coherence is up to {score.coherence_spread:g} apart; the median counts.")
+    return lines
+
+
+def cost_words(state: State, budget: Budget) -> str:
+    """What was spent so far, of how much; "" where nothing costs anything."""
+    limit = f" of ${budget.max_cost:.2f}" if budget.max_cost is not None else ""
+    if not state.cost_known:
+        return f"${state.cost:.2f} + unknown{limit}" if state.cost else f"cost unknown{limit}"
+    return f"{dollars(state.cost)}{limit}" if state.cost or limit else ""
+
+
+def dollars(cost: float) -> str:
+    """Cents from ten cents on; below, as many places as say something."""
+    return f"${cost:.2f}" if cost >= 0.1 or not cost else f"${cost:.4f}".rstrip("0")
+
+
+def budget_words(budget: Budget) -> str:
+    """A budget in one line."""
+    parts = [f"${budget.max_cost:.2f}" if budget.max_cost is not None else ""]
+    parts.append(f"{budget.max_tokens:,} tokens" if budget.max_tokens is not None else "")
+    parts.append(f"{budget.max_minutes:g} minutes" if budget.max_minutes is not None else "")
+    return ", ".join(filter(None, parts)) or "none"
+
+
+def judging_words(judging: Judging) -> str:
+    """Who judges, in one line."""
+    if not judging.judges:
+        return "nobody"
+    names = " + ".join(judge.name for judge in judging.judges)
+    return f"{names}, nearest {judging.nearest}" if judging.mode == "nearest" else names
 
 
 def why_ended(chain: Chain, state: State) -> str:

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from core.providers import found
 from core.providers.catalog import Providers
+from core.providers.found import FoundModel
+from core.settings import Settings
 from tests.scripted import ScriptedProvider, varied
 from tui.app import JagstormApp
 
@@ -13,6 +16,16 @@ from tui.app import JagstormApp
 def _steady_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.delenv("COLORFGBG", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No server of this machine, and no key of whoever runs the tests."""
+
+    async def find_models(settings: Settings, providers: Providers) -> list[FoundModel]:
+        return []
+
+    monkeypatch.setattr(found, "find_models", find_models)
 
 
 @pytest.fixture

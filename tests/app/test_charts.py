@@ -4,9 +4,9 @@ import pytest
 from rich.cells import cell_len
 from rich.text import Text
 
+from core.chain import Idea
 from core.events import IdeaScored
 from core.rules import Rules
-from core.state import Idea
 from tui.charts.novelty import Colors, coherence_points, draw_novelty, novelty_points
 from tui.widgets.cells import cut, fill, wrap
 

@@ -18,7 +18,8 @@ from tui.app import JagstormApp
 from tui.screens.dialogs import Fault
 from tui.screens.live import LiveScreen
 from tui.screens.sessions import SessionsScreen
-from tui.screens.setup import QuestionTree, SetupScreen
+from tui.screens.setup import SetupScreen
+from tui.widgets.questions import QuestionTree
 
 
 async def test_a_fault_of_ours_is_shown_and_the_session_can_be_left(sessions: Path) -> None:

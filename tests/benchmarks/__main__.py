@@ -5,7 +5,7 @@ import os
 import sys
 from tempfile import TemporaryDirectory
 
-SUBJECTS = ("start", "novelty", "big_session", "wire", "keys")
+SUBJECTS = ("start", "calls", "novelty", "big_session", "wire", "keys")
 
 
 def main() -> None:

@@ -10,7 +10,8 @@ from time import monotonic, perf_counter
 from msgspec.structs import replace
 from textual.app import App, ComposeResult
 
-from core.state import Idea, fold
+from core.chain import Idea
+from core.state import fold
 from core.store.library import load
 from core.store.replay import Replay
 from tests.benchmarks.figures import median, megabytes, ms, show, timed, title

@@ -16,7 +16,7 @@ def main() -> None:
     rng = np.random.default_rng(1)
     rows: Vectors = rng.standard_normal((IDEAS + 200, DIMS), dtype=np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    store = VectorStore(DIMS)
+    store = VectorStore()
     for number in range(IDEAS):
         store.add(number + 1, rows[number])
     times = [timed(partial(store.novelty, row, IDEAS + 1)) for row in rows[IDEAS:]]

@@ -73,7 +73,7 @@ class Bench:
     async def chain(self, trial: Trial, question: str, seed: int, show: Callable[[str], None]) -> None:
         """One chain for `question`; failing ideas stay out of it, as in the app."""
         about = await self._vector(question)
-        store = VectorStore(self.embedder.dims)
+        store = VectorStore()
         ideas: list[str] = []
         rng = np.random.default_rng(seed)
         for step in range(self.steps):

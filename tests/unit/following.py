@@ -7,8 +7,8 @@ from typing import TypeVar
 import msgspec
 
 from core import events as ev
+from core.chain import Chain
 from core.session import Session
-from core.state import Chain
 
 E = TypeVar("E", bound=ev.Event)
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from core import events as ev
 from core.config import write_plan
 from core.errors import ModelUnavailableError, UsageError
+from core.models import EmbedderSpec
 from core.opening import begin, resume
 from core.providers.catalog import Providers
 from core.state import State, fold
@@ -64,15 +65,16 @@ async def test_one_whose_first_line_is_damaged_gets_another_and_goes_on(open_ses
 # ── what can't be opened ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_an_embedder_that_this_version_does_not_have(open_session: Open, sessions: Path) -> None:
-    plan = replace(make_plan(), embedder="text-embedding-9\x1b[2J")
+async def test_an_embedder_whose_provider_this_version_does_not_have(open_session: Open, sessions: Path) -> None:
+    odd = EmbedderSpec(name="vectors", provider="telepathy\x1b[2J")
+    plan = replace(make_plan(), embedder=odd)
     with pytest.raises(ModelUnavailableError) as caught:
         begin(sessions, plan, PROVIDERS)
-    assert caught.value.message == "This version has no embedder 'text-embedding-9[2J'; it has: wordllama"
+    assert caught.value.message.startswith("This version has no provider 'telepathy[2J'; it has: embedded, openai")
     assert not sessions.exists(), "nothing is left of it"
     session = open_session(make_plan(max_ideas=1))
     session._log.close()
-    write_plan(session.folder, replace(session.plan, embedder="other"))
+    write_plan(session.folder, replace(session.plan, embedder=odd))
     with pytest.raises(ModelUnavailableError):
         resume(session.folder, PROVIDERS)
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import plotext
 from msgspec import Struct
 
+from core.chain import Idea
 from core.rules import Rules
-from core.state import Idea
 
 Color = tuple[int, int, int] | str
 """Red, green, blue; or one of the terminal's own by name."""

@@ -1,13 +1,16 @@
 """Small screens over the others: a fault, the keys, a line to type, a terminal that is too small."""
 
 import traceback
+from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
 
 from core.errors import JagstormError
 from core.text import clean
@@ -116,6 +119,34 @@ class Ask(ModalScreen[str | None]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.dismiss(event.value.strip() or None)
+
+    def action_dismiss_none(self) -> None:
+        self.dismiss(None)
+
+
+class Choose(ModalScreen[str | None]):
+    """One of several. Dismissed with its name, or with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss_none", "Cancel", show=False)]
+
+    def __init__(self, title: str, options: Sequence[tuple[str, str]], hint: str = "Enter choose   Esc cancel") -> None:
+        """`options` are (name, text) pairs."""
+        super().__init__()
+        self._title = title
+        self._options = options
+        self._hint = hint
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Static(self._title, markup=False, classes="dialog-title")
+            yield OptionList(
+                *(Option(Text(text), id=f"option-{place}") for place, (_, text) in enumerate(self._options))
+            )
+            yield Static(self._hint, markup=False, classes="hint")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(self._options[event.option_index][0])
 
     def action_dismiss_none(self) -> None:
         self.dismiss(None)

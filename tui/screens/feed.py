@@ -16,9 +16,9 @@ from textual.timer import Timer
 from textual.widgets import Footer, Input, Static
 
 from core import events as ev
+from core.chain import Chain, Idea
 from core.feed import Feed
 from core.questions import OWN, Question
-from core.state import Chain, Idea
 from core.text import clean_line
 from tui.charts.novelty import Color as ChartColor
 from tui.charts.novelty import Colors, draw_novelty
@@ -30,7 +30,7 @@ from tui.widgets.field import Field
 from tui.widgets.line import Line
 from tui.widgets.plot import Plot
 from tui.widgets.tail import Tail
-from tui.words import letters, score_words, why_ended
+from tui.words import cost_words, letters, score_words, why_ended
 
 PAINT_EVERY = 0.1
 """Seconds between two paints while text streams."""
@@ -54,7 +54,7 @@ class FeedScreen(Screen[None]):
     def __init__(self, feed: Feed) -> None:
         super().__init__()
         self.feed = feed
-        self._letters = letters(tuple(member.name for member in feed.plan.team.members))
+        self._letters = self._letters_now(feed)
         self._named = False
         self._detailed: Idea | None = None
         self._paint_timer: Timer | None = None
@@ -64,8 +64,10 @@ class FeedScreen(Screen[None]):
         yield Line(id="question")
         with Horizontal(id="body"):
             with Vertical(id="left"):
-                yield Line("     # idea", "who  novelty    coh  ", id="chain-head")
-                yield ChainList(self._letters, id="chain")
+                judged = bool(self.feed.plan.judging.judges)
+                head = "who  novelty     jud coh  " if judged else "who  novelty    coh  "
+                yield Line("     # idea", head, id="chain-head")
+                yield ChainList(self._letters, judged=judged, id="chain")
                 yield Field(placeholder="words to look for; Esc shows all", id="search")
                 yield Line(id="writing")
                 yield Tail(id="tail")
@@ -96,7 +98,16 @@ class FeedScreen(Screen[None]):
 
     def _on_event(self, event: ev.Event) -> None:
         """Note that something changed; what is shown is always read from the state."""
+        if isinstance(event, ev.TeamChanged):
+            self._letters = self._letters_now(self.feed)
+            self._show_names()
         self.touch()
+
+    @staticmethod
+    def _letters_now(feed: Feed) -> dict[str, str]:
+        """Letters for all who may have written: those of the plan first, then those who took over."""
+        teams = [feed.plan.team, *([feed.state.team] if feed.state.team else [])]
+        return letters(tuple(dict.fromkeys(member.name for team in teams for member in team.members)))
 
     def touch(self) -> None:
         if self._paint_timer is None and self.is_running:
@@ -124,10 +135,16 @@ class FeedScreen(Screen[None]):
         return self.feed.state.t
 
     def _paint_writing(self, chain: Chain) -> None:
-        """The first member that is writing, or how it stands."""
+        """The first member that is writing, what is waited for, or how it stands."""
         writing = next(iter(chain.writing.values()), None)
         title = self.query_one("#writing", Line)
         tail = self.query_one(Tail)
+        retry = self.feed.state.retry
+        if retry and not (writing and (writing.text or writing.thoughts)):
+            seconds = max(0, round(retry.until - self.seconds()))
+            title.show(f"{chain.next_number} ── {self.name_of(retry.member)} is asked again in {seconds} s")
+            tail.show(retry.why)
+            return
         if writing is None:
             title.show(self._standing(chain))
             tail.show(self._why_standing(chain))
@@ -135,7 +152,8 @@ class FeedScreen(Screen[None]):
         prompt = chain.prompts[writing.member]
         start = f" from “{prompt.concept}”" if prompt.concept else ""
         trimmed = f" · sees {len(prompt.shown)} ideas" if chain.trimmed and chain.trimmed.step == chain.step else ""
-        title.show(f"{chain.next_number} ── {self.name_of(writing.member)} is writing{start}{trimmed}")
+        does = "is writing" if writing.text or not writing.thoughts else "is thinking"
+        title.show(f"{chain.next_number} ── {self.name_of(writing.member)} {does}{start}{trimmed}")
         tail.show(writing.text or writing.thoughts)
 
     def _standing(self, chain: Chain) -> str:
@@ -174,10 +192,14 @@ class FeedScreen(Screen[None]):
 
     def counts(self) -> str:
         state = self.feed.state
-        speed = f" · {state.tokens_per_second:.0f} tok/s" if state.tokens_per_second else ""
-        cost = f" · ${state.cost:.2f}" if state.cost else ""
-        step = state.chain.step if state.chain else 0
-        return f"step {step} · {state.input_tokens + state.output_tokens:,} tok{speed}{cost}"
+        parts = [f"step {state.chain.step if state.chain else 0}", f"{state.tokens:,} tok"]
+        if state.tokens_per_second:
+            parts.append(f"{state.tokens_per_second:.0f} tok/s")
+        if state.controls:
+            parts.append(f"controls {state.controls_passed}/{state.controls}")
+        if cost := cost_words(state, state.budget or self.feed.plan.budget):
+            parts.append(cost)
+        return " · ".join(parts)
 
     def name_of(self, member: str) -> str:
         return member if self._named else self._letters.get(member, "?")
@@ -212,9 +234,12 @@ class FeedScreen(Screen[None]):
 
     def action_names(self) -> None:
         self._named = not self._named
+        self._show_names()
+        self.touch()
+
+    def _show_names(self) -> None:
         names = {name: name for name in self._letters} if self._named else self._letters
         self.query_one(ChainList).rename(names)
-        self.touch()
 
     def action_search(self) -> None:
         self.remove_class("show-chart")

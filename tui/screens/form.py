@@ -1,37 +1,42 @@
-"""The rules of the next chain, as a small form made from the rules themselves."""
+"""A small form made from a struct: each field's label, type and bounds come from the struct itself."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
 
 import msgspec
-from msgspec import inspect
+from msgspec import Struct, inspect
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from core.rules import Rules
 from tui.widgets.field import Field
 
-SHOWN = ("embedding_novelty", "patience", "max_ideas")
-"""Those that mean something without a judge."""
+S = TypeVar("S", bound=Struct)
 
 
-class RulesScreen(ModalScreen[Rules | None]):
-    """Dismissed with the rules as changed, or with None."""
+class FormScreen(ModalScreen[S | None], Generic[S]):
+    """Dismissed with the struct as changed, or with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, title: str, value: S, shown: Sequence[str], *, about: str = "") -> None:
+        """`shown` are the names of the fields that can be changed."""
         super().__init__()
-        self._rules = rules
-        self._labels = labels()
+        self._title = title
+        self._value = value
+        self._shown = shown
+        self._about = about
+        self._labels = labels(type(value))
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
-            yield Static("Rules", markup=False, classes="dialog-title")
-            for name in SHOWN:
-                value = getattr(self._rules, name)
+            yield Static(self._title, markup=False, classes="dialog-title")
+            if self._about:
+                yield Static(self._about, markup=False, classes="about")
+            for name in self._shown:
+                value = getattr(self._value, name)
                 with Horizontal(classes="setting"):
                     yield Static(self._labels[name], markup=False)
                     yield Field("" if value is None else f"{value:g}", compact=True, id=name)
@@ -40,11 +45,11 @@ class RulesScreen(ModalScreen[Rules | None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        changed = self._rules
-        for name in SHOWN:
+        changed = self._value
+        for name in self._shown:
             field = self.query_one(f"#{name}", Input)
             try:
-                changed = with_rule(changed, name, field.value.strip())
+                changed = with_field(changed, name, field.value.strip())
             except ValueError as error:
                 self.query_one("#wrong", Static).update(f"{self._labels[name]}: {error}")
                 field.focus()
@@ -55,9 +60,9 @@ class RulesScreen(ModalScreen[Rules | None]):
         self.dismiss(None)
 
 
-def labels() -> dict[str, str]:
-    """What each rule is called, by its field's name."""
-    struct = inspect.type_info(Rules)
+def labels(kind: type[Struct]) -> dict[str, str]:
+    """What each field is called, by its name."""
+    struct = inspect.type_info(kind)
     assert isinstance(struct, inspect.StructType)
     found = {}
     for field in struct.fields:
@@ -66,11 +71,11 @@ def labels() -> dict[str, str]:
     return found
 
 
-def with_rule(rules: Rules, name: str, text: str) -> Rules:
-    """`rules` with one of them as a person typed it. Raises ValueError with what was expected."""
-    table = msgspec.to_builtins(rules) | {name: text or None}
+def with_field(value: S, name: str, text: str) -> S:
+    """`value` with one of its fields as a person typed it. Raises ValueError with what was expected."""
+    table = msgspec.to_builtins(value) | {name: text or None}
     try:
-        return msgspec.convert(table, Rules, strict=False)
+        return msgspec.convert(table, type(value), strict=False)
     except msgspec.ValidationError as error:
         raise ValueError(_in_words(error)) from None
 
@@ -79,5 +84,5 @@ def _in_words(error: msgspec.ValidationError) -> str:
     """msgspec's ``Expected `int` >= 1 - at `$.patience` `` as "a whole number, at least 1"."""
     expected = str(error).partition(" - at ")[0].partition(", got")[0].removeprefix("Expected ").replace("`", "")
     kind, _, bound = expected.replace(" | null", "").partition(" ")
-    bound = bound.replace(">=", ", at least").replace("<=", ", at most").removesuffix(".0")
+    bound = bound.replace(">=", ", at least").replace("<=", ", at most").replace(">", ", more than").removesuffix(".0")
     return {"int": "a whole number", "float": "a number"}.get(kind, kind) + bound

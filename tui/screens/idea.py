@@ -9,11 +9,13 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from core import events as ev
+from core.chain import Chain, Idea
 from core.feed import Feed
 from core.prompts import VERSION, idea_prompt
-from core.state import Chain, Idea
+from core.text import clean_line
 from tui.host import host
-from tui.words import score_words
+from tui.words import dollars, score_words, vote_lines
 
 
 class IdeaScreen(ModalScreen[None]):
@@ -74,16 +76,26 @@ class IdeaScreen(ModalScreen[None]):
 
     def _paragraphs(self, idea: Idea) -> Iterator[str]:
         yield f"Scores: {score_words(idea)}" + (f" (by {idea.score.embedder})" if idea.score else "")
+        if idea.score and idea.score.votes:
+            yield "\n".join(["Judges", *vote_lines(idea.score)])
         if idea.call:
-            usage = idea.call.usage
-            speed = f", {usage.tokens_per_second:.0f} a second" if usage.seconds else ""
-            counted = " (estimated)" if usage.estimated else ""
-            yield f"Written in step {idea.step}: {usage.output_tokens} tokens{counted}{speed}"
+            yield self._written(idea.step, idea.call)
             if idea.call.thoughts:
                 yield f"Thoughts\n{idea.call.thoughts}"
         if idea.prompt:
             shown = f"style {idea.prompt.style}, showing {len(idea.prompt.shown)} ideas"
             yield f"The prompt ({shown})\n{self._prompt(idea)}"
+
+    @staticmethod
+    def _written(step: int, call: ev.ProposalFinished) -> str:
+        usage = call.usage
+        speed = f", {usage.tokens_per_second:.0f} a second" if usage.seconds else ""
+        counted = " (estimated)" if usage.estimated else ""
+        cost = "" if call.cost == 0 else ", at an unknown price" if call.cost is None else f", {dollars(call.cost)}"
+        tries = f", at the {call.tries}. try" if call.tries > 1 else ""
+        sent = ", ".join(f"{name} {value}" for name, value in call.parameters.items())
+        asked = f"\nAsked with {clean_line(sent)}" if sent else ""
+        return f"Written in step {step}: {usage.output_tokens} tokens{counted}{speed}{cost}{tries}{asked}"
 
     def _prompt(self, idea: Idea) -> str:
         """The prompt that made the idea, built again from what the log says of it."""

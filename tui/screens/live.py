@@ -12,7 +12,7 @@ from core.errors import JagstormError
 from core.session import STORAGE, Session
 from core.text import shown
 from tui.host import host
-from tui.screens.dialogs import Ask, as_fault
+from tui.screens.dialogs import Ask, Choose, as_fault
 from tui.screens.feed import FeedScreen
 
 
@@ -23,6 +23,7 @@ class LiveScreen(FeedScreen):
         Binding("space", "pause", "Pause", tooltip="Hold after the idea under way"),
         Binding("space", "go_on", "Go on", tooltip="Go on after a pause; if it could not be saved, try that again"),
         Binding("a", "add", "Add idea", tooltip="Add an idea of your own; it is scored like any other"),
+        Binding("t", "team", "Team", show=False, tooltip="Let another team go on from the next step"),
         Binding("q", "stop", "Stop", tooltip="Stop the session; it can be resumed"),
         Binding("q", "back", "Back", tooltip="Back to where you came from"),
         Binding("r", "resume", "Resume", tooltip="Go on with a session that was stopped"),
@@ -118,10 +119,20 @@ class LiveScreen(FeedScreen):
             return f"paused{after}{retry}"
         if chain is None or chain.step == 0:
             return "loading the model"
+        if state.retry and not any(w.text or w.thoughts for w in chain.writing.values()):
+            return "waiting for a server · t another team"
         if chain.pending:
-            return f"scoring idea {chain.pending.number}"
+            progress = f" … {chain.scoring.done}/{chain.scoring.total}" if chain.scoring else ""
+            return f"scoring idea {chain.pending.number}{progress}"
         if chain.writing:
-            return "writing" if any(w.text or w.thoughts for w in chain.writing.values()) else "reading the chain"
+            begun = chain.writing.values()
+            return (
+                "writing"
+                if any(w.text for w in begun)
+                else "thinking"
+                if any(w.thoughts for w in begun)
+                else "reading the chain"
+            )
         return "working"
 
     @property
@@ -136,7 +147,7 @@ class LiveScreen(FeedScreen):
             return not self.over and not paused
         if action == "go_on":
             return not self.over and paused
-        if action in ("add", "stop"):
+        if action in ("add", "stop", "team"):
             return not self.over
         if action in ("back", "replay"):
             return self.over
@@ -163,6 +174,16 @@ class LiveScreen(FeedScreen):
                 self._session.send(cmd.AddIdea(text=text))
 
         self.app.push_screen(Ask("Your idea"), add)
+
+    def action_team(self) -> None:
+        teams = {offer.team.name: offer.team for offer in host(self).offers if not offer.trouble}
+
+        def change(name: str | None) -> None:
+            if name is not None:
+                self._session.send(cmd.ChangeTeam(team=teams[name]))
+
+        rows = [(name, f"{name}   {team.about}" if team.about else name) for name, team in teams.items()]
+        self.app.push_screen(Choose("Who goes on from the next step?", rows), change)
 
     def action_stop(self) -> None:
         if self._unsaved and not self._warned:

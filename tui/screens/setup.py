@@ -2,100 +2,44 @@
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from typing import ClassVar
 
+from msgspec.structs import replace
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Input, OptionList, Static, Tree
 from textual.widgets.option_list import Option
 
-from core.config import own_question_files
+from core.config import Judging, own_question_files
 from core.errors import UsageError
-from core.models import TeamSpec
+from core.models import Budget, Member, TeamSpec
+from core.offers import Offer, costs_money, problems
+from core.planning import threshold_of
+from core.providers.found import FoundModel
 from core.questions import Question, QuestionBank, load_bank, own_question
 from core.rules import Rules, rules_for
 from core.store import library
-from core.teams.presets import on_model, presets
 from core.text import clean_line
 from tui.host import host
-from tui.screens.dialogs import Ask
-from tui.screens.rules import RulesScreen
+from tui.screens.dialogs import Ask, Choose
+from tui.screens.form import FormScreen
 from tui.widgets.field import Field
 from tui.widgets.line import Line
-from tui.words import STRATEGIES, STYLES, rules_words
+from tui.widgets.questions import QuestionTree
+from tui.words import STRATEGIES, STYLES, budget_words, judging_words, rules_words
 
+CHOICES = ("Judge", "Embed", "Rules", "Budget")
 
-class QuestionTree(Tree[Question]):
-    """Domains, and under them their questions."""
+LOOK_AFTER = 0.3
+"""Seconds until models are looked for: the screen is painted first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "Start", tooltip="Open a domain; on a question, begin to brainstorm"),
-        Binding("right", "open", "Open", show=False, tooltip="Open a domain"),
-        Binding("left", "close", "Close", show=False, tooltip="Close a domain"),
-    ]
-
-    class Chosen(Message):
-        def __init__(self, question: Question) -> None:
-            super().__init__()
-            self.question = question
-
-    def __init__(self) -> None:
-        super().__init__("Questions", id="questions")
-        self.show_root = False
-        self.guide_depth = 2
-        self.auto_expand = True
-
-    def show(self, questions: list[Question], leaves: list[str], *, expanded: bool) -> None:
-        """All of `questions` under their leaves, in the order of `leaves`."""
-        self.clear()
-        by_leaf: dict[str, list[Question]] = {leaf: [] for leaf in leaves}
-        for question in questions:
-            by_leaf[question.leaf].append(question)
-        for leaf, found in by_leaf.items():
-            if found:
-                node = self.root.add(Text(f"{leaf}  {len(found)}"), expand=expanded)
-                for question in found:
-                    node.add_leaf(Text(clean_line(question.text, 300)), data=question)
-        if self.root.children:
-            first = self.root.children[0]
-            self.call_after_refresh(self.move_cursor, first.children[0] if expanded else first)
-
-    def go_to(self, question: Question) -> None:
-        """Open the question's domain and put the cursor on it."""
-        for leaf in self.root.children:
-            for node in leaf.children:
-                if node.data == question:
-                    leaf.expand()
-                    self.call_after_refresh(self.move_cursor, node, animate=False)
-                    self.focus()
-
-    def action_choose(self) -> None:
-        node = self.cursor_node
-        if node and node.data:
-            self.post_message(self.Chosen(node.data))
-        elif node:
-            node.toggle()
-
-    def on_click(self, event: events.Click) -> None:
-        """One click shows a question, two begin."""
-        if event.chain == 2 and self.cursor_node and self.cursor_node.data:
-            self.action_choose()
-
-    def action_open(self) -> None:
-        if node := self.cursor_node:
-            node.expand()
-
-    def action_close(self) -> None:
-        node = self.cursor_node
-        if node and node.data is not None and node.parent:
-            self.move_cursor(node.parent)
-        elif node:
-            node.collapse()
+DEFAULT_COST = 1.0
+"""US dollars: the budget that is proposed for a team that costs money."""
 
 
 class SetupScreen(Screen[None]):
@@ -104,8 +48,10 @@ class SetupScreen(Screen[None]):
         Binding("slash", "search", "Search", key_display="/", tooltip="Find questions by words"),
         Binding("n", "own", "Own", tooltip="Type a question of your own"),
         Binding("t", "team", "Team", tooltip="Choose the team"),
+        Binding("j", "judge", "Judge", tooltip="Who judges coherence and novelty"),
         Binding("r", "rules", "Rules", tooltip="When an idea fails, and when the chain ends"),
-        Binding("s", "surprise", "Surprise", tooltip="Any question of the bank"),
+        Binding("b", "budget", "Budget", tooltip="What the session may cost"),
+        Binding("s", "surprise", "Surprise", show=False, tooltip="Any question of the bank"),
         Binding("escape", "leave_search", "End search", show=False, tooltip="Back to the questions"),
         Binding("q", "app.quit", "Quit", tooltip="Leave Jagstorm"),
     ]
@@ -114,9 +60,13 @@ class SetupScreen(Screen[None]):
         super().__init__()
         self._bank = QuestionBank(())
         self._question: Question | None = None
-        self._teams = {name: on_model(team, host(self).model) for name, team in presets().items()}
-        self._team = next(iter(self._teams.values()))
-        self._rules = rules_for("wordllama")
+        self._offers = host(self).offers
+        self._offer = self._offers[0]
+        self._judging: Judging | None = None
+        """As a person chose it for whatever team."""
+        self._rules = rules_for(threshold_of(self._offer.embedder))
+        self._budget = host(self).settings.budget
+        self._asked_for_budget = False
         self._earlier: Counter[str] = Counter()
         self._best: dict[str, int] = {}
 
@@ -129,22 +79,23 @@ class SetupScreen(Screen[None]):
                 yield Static(markup=False, id="preview")
             with Vertical(id="right"):
                 yield Static("Team", markup=False, classes="heading")
-                yield OptionList(
-                    *(Option(Text(f"{team.name}"), id=name) for name, team in self._teams.items()), id="teams"
-                )
+                yield OptionList(id="teams")
                 yield Static(markup=False, id="team")
-                yield Static("Rules", markup=False, classes="heading")
-                yield Static(markup=False, id="rules")
+                for name in CHOICES:
+                    with Horizontal(classes="choice"):
+                        yield Static(name, markup=False, classes="heading")
+                        yield Static(markup=False, id=name.lower())
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self._bank = load_bank([*own_question_files(), *host(self).question_paths])
-        for problem in self._bank.problems:
+        for problem in [*self._bank.problems, *problems(host(self).settings)]:
             host(self).say(problem, severity="warning")
         self.query_one(QuestionTree).show(list(self._bank.questions), self._bank.leaves(), expanded=False)
         self.query_one(QuestionTree).focus()
-        self._show_team()
-        self._show_rules()
+        self._show_teams()
+        self._show_choices()
+        self.set_timer(LOOK_AFTER, lambda: host(self).look_for_models(self._show_found))
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < 90, "narrow")
@@ -181,11 +132,40 @@ class SetupScreen(Screen[None]):
         history = f"   {earlier} earlier session{plural}, best {self._best[question.text]}" if earlier else ""
         preview.update(f"{question.text}\n\n{question.leaf}{history}")
 
-    def _show_team(self) -> None:
-        self.query_one("#team", Static).update("\n".join(team_lines(self._team)))
+    def _show_found(self) -> None:
+        """What was found stands among the teams; whatever was chosen by then stays so."""
+        if self.is_attached:
+            self._offers = host(self).offers
+            self._show_teams()
 
-    def _show_rules(self) -> None:
-        self.query_one("#rules", Static).update(rules_words(self._rules))
+    def _show_teams(self) -> None:
+        teams = self.query_one("#teams", OptionList)
+        teams.clear_options()
+        teams.add_options([Option(_row(offer)) for offer in self._offers])
+        names = [offer.team.name for offer in self._offers]
+        place = names.index(self._offer.team.name) if self._offer.team.name in names else 0
+        self._offer = self._offers[place]
+        teams.highlighted = place
+        self._show_team()
+
+    def _show_team(self) -> None:
+        trouble = [f"Can't be used now. {self._offer.trouble}", ""] if self._offer.trouble else []
+        self.query_one("#team", Static).update("\n".join([*trouble, *team_lines(self._offer.team)]))
+
+    def _show_choices(self) -> None:
+        embedder = self._offer.embedder
+        shown = {
+            "judge": judging_words(self._judging_now),
+            "embed": embedder if isinstance(embedder, str) else embedder.name,
+            "rules": rules_words(self._rules),
+            "budget": budget_words(self._budget),
+        }
+        for name, words in shown.items():
+            self.query_one(f"#{name}", Static).update(words)
+
+    @property
+    def _judging_now(self) -> Judging:
+        return self._offer.judging if self._judging is None else self._judging
 
     # ── choosing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -197,9 +177,12 @@ class SetupScreen(Screen[None]):
         self._start(event.question)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        if event.option.id:
-            self._team = self._teams[event.option.id]
-            self._show_team()
+        offer = self._offers[event.option_index]
+        if threshold_of(offer.embedder) != threshold_of(self._offer.embedder):
+            self._rules = replace(self._rules, embedding_novelty=threshold_of(offer.embedder))
+        self._offer = offer
+        self._show_team()
+        self._show_choices()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.query_one(QuestionTree).focus()
@@ -241,9 +224,37 @@ class SetupScreen(Screen[None]):
         def change(rules: Rules | None) -> None:
             if rules:
                 self._rules = rules
-                self._show_rules()
+                self._show_choices()
 
-        self.app.push_screen(RulesScreen(self._rules), change)
+        judged = ("coherence", "judged_novelty") if self._judging_now.judges else ()
+        shown = ("embedding_novelty", *judged, "patience", "max_ideas")
+        self.app.push_screen(FormScreen("Rules", self._rules, shown), change)
+
+    def action_judge(self) -> None:
+        found = {model.name: model.spec for model in host(self).found if _may_judge(model)}
+
+        def change(name: str | None) -> None:
+            if name is not None:
+                judges = (found[name],) if name else ()
+                self._judging = replace(self._judging_now, judges=judges)
+                self._show_choices()
+
+        rows = [("", "nobody: novelty by embedding alone"), *((name, name) for name in found)]
+        hint = "Enter choose   Esc cancel   `jagstorm judge check` tells how good one is"
+        self.app.push_screen(Choose("Who judges?", rows, hint), change)
+
+    def action_budget(self) -> None:
+        self._ask_for_budget(self._budget, "", lambda: None)
+
+    def _ask_for_budget(self, budget: Budget, about: str, then: Callable[[], None]) -> None:
+        def change(changed: Budget | None) -> None:
+            if changed is not None:
+                self._budget = changed
+                self._show_choices()
+                then()
+
+        shown = Budget.__struct_fields__
+        self.app.push_screen(FormScreen("Budget", budget, shown, about=about), change)
 
     def action_surprise(self) -> None:
         if self._bank.questions:
@@ -252,15 +263,47 @@ class SetupScreen(Screen[None]):
     def _start(self, question: Question) -> None:
         if self.app.screen is not self:
             return  # a second Enter, typed before the live screen could come up
-        plan = library.new_plan((question,), self._team, self._rules)
-        host(self).start_session(plan)
+        plan = library.new_plan(
+            (question,),
+            self._offer.team,
+            self._rules,
+            embedder=self._offer.embedder,
+            judging=self._judging_now,
+            budget=self._budget,
+        )
+        if costs_money(plan) and self._budget == Budget() and not self._asked_for_budget:
+            self._asked_for_budget = True
+            about = "Somebody here sends a bill. The session ends, and can be resumed, when it has cost so much:"
+            self._ask_for_budget(Budget(max_cost=DEFAULT_COST), about, lambda: self._start(question))
+        else:
+            host(self).start_session(plan)
+
+
+def _may_judge(model: FoundModel) -> bool:
+    """The built-in model can't: its grades are those of chance."""
+    return model.state == "ready" and (model.spec.provider != "embedded" or bool(model.spec.model))
+
+
+def _row(offer: Offer) -> Text:
+    """A team in one line: its name, how many it has, whether it can be used."""
+    count = len(offer.team.members)
+    members = f"  {count} members" if count > 1 else ""
+    state = "  not ready" if offer.trouble else ""
+    return Text(clean_line(f"{offer.team.name}{members}{state}", 60), no_wrap=True, overflow="ellipsis")
 
 
 def team_lines(team: TeamSpec) -> list[str]:
     """What a team is, and its members; a model that all of them share is named once."""
     models = dict.fromkeys(member.model.name for member in team.members)
     lines = [team.about, "", ", ".join(models), STRATEGIES[team.strategy]]
-    for member in team.members:
-        model = "" if len(models) == 1 else f"{member.model.name}, "
-        lines.append(f"  {member.name}: {model}{STYLES[member.style]}, temperature {member.model.temperature:g}")
-    return lines
+    return [*lines, *(f"  {member.name}: {_member_words(member, alone=len(models) == 1)}" for member in team.members)]
+
+
+def _member_words(member: Member, *, alone: bool) -> str:
+    """How a member is asked; `alone` leaves out the model that all share."""
+    model = member.model
+    effort = f"thinks {model.effort}" if model.effort else f"thinks up to {model.thinking_tokens:,} tokens"
+    parts = ["" if alone else model.name, STYLES[member.style]]
+    parts.append(f"temperature {model.temperature:g}" if model.temperature is not None else "")
+    parts.append(effort if model.effort or model.thinking_tokens else "")
+    return ", ".join(filter(None, parts))

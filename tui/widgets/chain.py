@@ -13,8 +13,8 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from core.chain import Idea
 from core.models import YOU
-from core.state import Idea
 from core.text import clean_line
 from tui.widgets.cells import cut, fill
 from tui.words import failed_words
@@ -54,8 +54,10 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
             super().__init__()
             self.idea = idea
 
-    def __init__(self, letters: dict[str, str], *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, letters: dict[str, str], *, judged: bool = False, id: str | None = None) -> None:  # noqa: A002
+        """With `judged` there is a column for the novelty that judges give."""
         super().__init__(id=id)
+        self._judged = judged
         self._letters = letters
         self._all: list[Idea] = []
         self._rows: list[Idea] = []
@@ -164,21 +166,19 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
         ]
 
     def _scores(self, idea: Idea) -> list[Segment]:
-        """Bar, novelty and coherence, in 13 cells."""
+        """Bar, novelty, judged novelty where there are judges, and coherence, in 13 or 18 cells."""
         dim = self._only_color("chain--dim")
         score = idea.score
         if score is None:
-            return [Segment(f"{'…':^13}", dim)]
-        novelty = score.embedding_novelty
-        if novelty is None:
-            number, bar = " ? ", "    "
-        else:
-            number, bar = f"{min(novelty, 1.0):.2f}".removeprefix("0"), _bar(novelty)
-        coherence = f"{score.coherence:>3.0f}" if score.coherence is not None else "  ·"
+            return [Segment("…".center(18 if self._judged else 13), dim)]
+        missing = "?" if score.judges else "·"  # a judge could not say; nobody was asked
+        judged = [Segment(f" {_share(score.judged_novelty, missing):>4}", dim)] if self._judged else []
+        coherence = f"{score.coherence:.0f}" if score.coherence is not None else missing
         return [
-            Segment(bar, self._only_color("chain--bar")),
-            Segment(f" {number:>4}", Style()),
-            Segment(f" {coherence}", dim),
+            Segment(_bar(score.embedding_novelty or 0.0), self._only_color("chain--bar")),
+            Segment(f" {_share(score.embedding_novelty, '?'):>4}", Style()),
+            *judged,
+            Segment(f" {coherence:>3}", dim),
         ]
 
     def _only_color(self, component: str) -> Style:
@@ -220,6 +220,11 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_blur(self) -> None:
         self._paint(self.cursor)
+
+
+def _share(number: float | None, missing: str) -> str:
+    """0.42 as .42, in at most four cells."""
+    return f"{missing} " if number is None else f"{min(number, 1.0):.2f}".removeprefix("0")
 
 
 def _bar(share: float) -> str:
