@@ -32,6 +32,16 @@ class ModelUnavailableError(JagstormError):
     exit_code = EXIT_MODEL
 
 
+class NotPulledError(ModelUnavailableError):
+    """A server could have the model and does not; `name` is what `jagstorm models pull` fetches."""
+
+    title = "A model is not there yet"
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 class StoreError(JagstormError):
     """A session could not be written."""
 

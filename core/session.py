@@ -93,6 +93,11 @@ class Session:
     def folder(self) -> Path:
         return self._log.folder
 
+    @property
+    def fault(self) -> JagstormError | None:
+        """Why it ended, if it ended by a fault."""
+        return self._fault
+
     def elapsed(self) -> float:
         """Seconds since the session's start, now; as it ended, once it has ended."""
         return self._state.t if self._state.ended else self._clock.monotonic() - self._zero

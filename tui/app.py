@@ -6,7 +6,7 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,6 +35,7 @@ from tui.signals import STOPPING
 
 if TYPE_CHECKING:
     from core.providers.found import FoundModel
+    from core.providers.progress import Progress
     from core.session import Session
     from core.store.library import Summary
     from tui.screens.live import LiveScreen
@@ -180,6 +181,16 @@ class JagstormApp(App[int]):
         self.found = await found.find_models(self.settings, self.providers)
         self.offers = offered(self.settings, self.found, self.team)
         tell()
+
+    def pull_model(self, name: str) -> "AsyncGenerator[Progress, None]":
+        """Fetch a model to its Ollama server, as `jagstorm models pull` names it; tells how far it has come."""
+        from core.providers.ollama import OllamaProvider
+        from core.providers.ollama_host import split_pull_name
+
+        provider = self.providers.get("ollama")
+        assert isinstance(provider, OllamaProvider)
+        model, base_url = split_pull_name(name)
+        return provider.pull(base_url, model)
 
     @work(thread=True, exit_on_error=False, group="sessions")
     def read_sessions(self, tell: Callable[[list["Summary"]], None]) -> None:

@@ -13,7 +13,7 @@ from core import commands as cmd
 from core import events as ev
 from core.chain import Chain
 from core.config import sessions_folder
-from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, EXIT_MODEL, EXIT_STORE, StoreError, UsageError
+from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, EXIT_MODEL, EXIT_STORE, NotPulledError, StoreError, UsageError
 from core.models import Budget
 from core.opening import begin, resume
 from core.planning import Wishes, plan_for
@@ -45,7 +45,7 @@ def run_new(
     settings = settings_with_keys(config)
     plan = plan_for(question, wishes, settings)
     folder = sessions_folder(sessions)
-    return asyncio.run(_run(lambda providers: begin(folder, plan, providers), as_json, quiet, verbose))
+    return _run_to_end(lambda providers: begin(folder, plan, providers), as_json, quiet, verbose)
 
 
 def run_resumed(
@@ -62,7 +62,20 @@ def run_resumed(
     """Go on with a session to its end. Returns the exit code."""
     folder = library.find(sessions_folder(sessions), session)
     settings_with_keys(config)
-    return asyncio.run(_run(lambda providers: resume(folder, providers, max_ideas, budget), as_json, quiet, verbose))
+    return _run_to_end(lambda providers: resume(folder, providers, max_ideas, budget), as_json, quiet, verbose)
+
+
+def _run_to_end(opened: Callable[[Providers], Session], as_json: bool, quiet: bool, verbose: bool) -> int:
+    """The exit code. A model that its server does not have yet is fetched, if somebody is there to agree."""
+    session, code = asyncio.run(_run(opened, as_json, quiet, verbose))
+    if not isinstance(session.fault, NotPulledError) or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return code
+    if not click.confirm(f"Pull {session.fault.name} now?", err=True):
+        return code
+    from tui.pulling import pull
+
+    folder = session.folder
+    return pull(session.fault.name) or _run_to_end(lambda providers: resume(folder, providers), as_json, quiet, verbose)
 
 
 def _question(text: str | None, question_id: str | None, question_files: tuple[str, ...]) -> Question:
@@ -74,7 +87,9 @@ def _question(text: str | None, question_id: str | None, question_files: tuple[s
     return bank_with(question_files).get(question_id)
 
 
-async def _run(opened: Callable[[Providers], Session], as_json: bool, quiet: bool, verbose: bool) -> int:
+async def _run(
+    opened: Callable[[Providers], Session], as_json: bool, quiet: bool, verbose: bool
+) -> tuple[Session, int]:
     providers = Providers()
     try:
         session = opened(providers)
@@ -90,12 +105,12 @@ async def _run(opened: Callable[[Providers], Session], as_json: bool, quiet: boo
             ended = await session.run()
         except StoreError as error:
             click.echo(f"jagstorm: {error.message}", err=True)
-            return EXIT_STORE
+            return session, EXIT_STORE
     finally:
         await providers.close()
     if not as_json and (ended.how != "error" or session.state.output_tokens):
         _print_summary(session)
-    return _exit_code(session, ended)
+    return session, _exit_code(session, ended)
 
 
 class _Printer:

@@ -15,7 +15,7 @@ from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, ModelUnavailableError, Usa
 from core.models import CallFailedError
 from core.providers.hub import fetch
 from core.providers.ollama import OllamaProvider
-from core.providers.ollama_host import server_url
+from core.providers.ollama_host import server_url, split_pull_name
 from core.providers.progress import Progress, size_words
 from core.text import clean_line
 from tui.signals import STOPPING
@@ -54,7 +54,7 @@ def pull(name: str) -> int:
 
 async def _from_ollama(name: str, show: Callable[[Progress], None]) -> str:
     """What to type then."""
-    model, _, host = name.partition("@")
+    model, host = split_pull_name(name)
     if not model:
         raise UsageError("Which of Ollama's models? Write ollama/NAME, as in ollama/qwen3:4b")
     task = asyncio.current_task()

@@ -16,6 +16,7 @@ from core.providers.aws import aws_settings
 from core.providers.catalog import Providers
 from core.providers.known import UNKNOWN, Host, Port, at_host, catalogue, completed, family_of
 from core.providers.lists import Listed
+from core.providers.ollama_host import pull_name
 from core.text import clean_line
 
 FoundState = Literal["ready", "needs a key", "server down", "not set up"]
@@ -104,7 +105,7 @@ def _configured(name: str, spec: ModelSpec, answers: Mapping[Ask, Answer]) -> Fo
     if isinstance(answer, CallFailedError):
         return replace(found, **_trouble(answer))
     if spec.provider == "ollama" and answer is not None and spec.model not in _ollama_names(answer):
-        return replace(found, state="not set up", todo=f"`jagstorm models pull {clean_line(spec.model, 100)}`")
+        return replace(found, state="not set up", todo=f"`jagstorm models pull {pull_name(spec.model, spec.base_url)}`")
     return found
 
 

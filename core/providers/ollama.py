@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 from msgspec import Struct
 
-from core.errors import ModelUnavailableError
+from core.errors import ModelUnavailableError, NotPulledError
 from core.keys import read_key
 from core.models import (
     CallFailedError,
@@ -26,7 +26,7 @@ from core.models import (
 )
 from core.providers import faults
 from core.providers.ollama_chat import KEEP_ALIVE, Answer, Part, build_request, parameters
-from core.providers.ollama_host import OWN_KEY, is_own, server_url
+from core.providers.ollama_host import OWN_KEY, is_own, pull_name, server_url
 from core.providers.prices import cost_of
 from core.providers.progress import Progress
 from core.providers.tokens import estimate_tokens
@@ -85,6 +85,8 @@ class OllamaProvider:
         except CallFailedError as error:
             if error.kind == "unreadable":
                 return  # it answers and knows the model; old versions say less of it
+            if error.kind == "missing":
+                raise NotPulledError(str(error), pull_name(spec.model, spec.base_url)) from None
             raise ModelUnavailableError(str(error)) from None
         if found.capabilities and "completion" not in found.capabilities:
             raise ModelUnavailableError(
@@ -227,7 +229,8 @@ class OllamaProvider:
                 await made.close()
         from core.providers.ollama_client import Server
 
-        return client, Server(_words(url), clean_line(spec.model, 200), variable)
+        pulling = pull_name(spec.model, spec.base_url)
+        return client, Server(_words(url), clean_line(spec.model, 200), variable, pulling)
 
     async def _check_whole(self, client: "Client", server: "Server", spec: ModelSpec, answer: "Answer") -> None:
         """Raises `CallFailedError` of kind `context` if the model may not have seen the whole prompt to the end."""

@@ -36,6 +36,8 @@ class Server(Struct, frozen=True):
     words: str
     model: str
     key: str
+    pull_name: str
+    """What `jagstorm models pull` takes to fetch the model."""
 
 
 class Client(ollama.AsyncClient):
@@ -132,7 +134,7 @@ def failure(status: int, body: str, server: Server, headers: Mapping[str, str]) 
         return wrong_address(server.words)
     if status == 404 and "model" in folded:
         return CallFailedError(
-            "missing", f"{server.words} has no model {server.model}: `jagstorm models pull ollama/{server.model}`"
+            "missing", f"{server.words} has no model {server.model}: `jagstorm models pull {server.pull_name}`"
         )
     if "does not support chat" in folded or "support embeddings" in folded:
         return CallFailedError("missing", f"{where} is a model of another kind{words}")

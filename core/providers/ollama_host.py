@@ -4,6 +4,8 @@ import ipaddress
 import os
 import re
 
+from core.text import clean_line
+
 DEFAULT = "http://127.0.0.1:11434"
 
 PORT = 11434
@@ -78,3 +80,14 @@ def _number(port: str, usual: int) -> int:
 def _without_api(path: str) -> str:
     path = _API_PATH.sub("", "/" + path.strip("/"))
     return path.rstrip("/")
+
+
+def pull_name(model: str, base_url: str) -> str:
+    """What `jagstorm models pull` takes to fetch `model` to the server at `base_url`."""
+    return f"ollama/{clean_line(model, 100)}{f'@{clean_line(base_url, 200)}' if base_url else ''}"
+
+
+def split_pull_name(name: str) -> tuple[str, str]:
+    """The model and the base_url that a name as `pull_name` gives it means."""
+    model, _, base_url = name.removeprefix("ollama/").partition("@")
+    return model, base_url

@@ -241,7 +241,7 @@ async def test_what_the_config_names(monkeypatch: pytest.MonkeyPatch, server: Fa
     }
     assert found["keyless"].todo == "set OPENAI_API_KEY"
     assert found["other_key"].todo == "set NO_SUCH_KEY"
-    assert found["unpulled"].todo == "`jagstorm models pull llama9`"
+    assert found["unpulled"].todo == "`jagstorm models pull ollama/llama9`"
     assert "/no/such.gguf" in found["file"].todo
     [asked] = server.sent_to("/lab/v1/models")
     assert asked.headers["authorization"] == f"Bearer {KEY}", "its own key, to its own server"

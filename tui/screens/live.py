@@ -8,7 +8,7 @@ from textual.timer import Timer
 
 from core import commands as cmd
 from core import events as ev
-from core.errors import JagstormError
+from core.errors import JagstormError, NotPulledError
 from core.session import STORAGE, Session
 from core.text import shown
 from tui.host import host
@@ -70,10 +70,21 @@ class LiveScreen(FeedScreen):
             return
         if self._fault:
             host(self).show_fault(self._fault)
+        elif isinstance(self._session.fault, NotPulledError):
+            self._offer_to_pull(self._session.fault)
         elif self.feed.state.ended and self.feed.state.ended.how == "error":
             host(self).say(self.feed.state.ended.message, severity="error")
         self.refresh_bindings()
         self.paint()
+
+    def _offer_to_pull(self, fault: NotPulledError) -> None:
+        from tui.screens.pull import PullScreen
+
+        def pulled(there: bool | None) -> None:
+            if there:
+                self.action_resume()
+
+        self.app.push_screen(PullScreen(fault, host(self).pull_model), pulled)
 
     async def end_session(self, stop: cmd.Stop) -> JagstormError | None:
         """Stop the session, if it still runs, and wait until all of it is written. Returns what went wrong."""

@@ -62,6 +62,8 @@ class SetupScreen(Screen[None]):
         self._question: Question | None = None
         self._offers = host(self).offers
         self._offer = self._offers[0]
+        self._chosen = False
+        """Whether the person has looked at other teams; until then the best that was found is taken."""
         self._judging: Judging | None = None
         """As a person chose it for whatever team."""
         self._rules = rules_for(threshold_of(self._offer.embedder))
@@ -133,7 +135,7 @@ class SetupScreen(Screen[None]):
         preview.update(f"{question.text}\n\n{question.leaf}{history}")
 
     def _show_found(self) -> None:
-        """What was found stands among the teams; whatever was chosen by then stays so."""
+        """What was found stands among the teams; what a person chose by then stays so."""
         if self.is_attached:
             self._offers = host(self).offers
             self._show_teams()
@@ -143,10 +145,9 @@ class SetupScreen(Screen[None]):
         teams.clear_options()
         teams.add_options([Option(_row(offer)) for offer in self._offers])
         names = [offer.team.name for offer in self._offers]
-        place = names.index(self._offer.team.name) if self._offer.team.name in names else 0
-        self._offer = self._offers[place]
+        place = names.index(self._offer.team.name) if self._chosen and self._offer.team.name in names else 0
+        self._take(self._offers[place])
         teams.highlighted = place
-        self._show_team()
 
     def _show_team(self) -> None:
         trouble = [f"Can't be used now. {self._offer.trouble}", ""] if self._offer.trouble else []
@@ -177,7 +178,11 @@ class SetupScreen(Screen[None]):
         self._start(event.question)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        offer = self._offers[event.option_index]
+        if event.option_list.has_focus:
+            self._chosen = True
+            self._take(self._offers[event.option_index])
+
+    def _take(self, offer: Offer) -> None:
         if threshold_of(offer.embedder) != threshold_of(self._offer.embedder):
             self._rules = replace(self._rules, embedding_novelty=threshold_of(offer.embedder))
         self._offer = offer
@@ -289,7 +294,7 @@ def _row(offer: Offer) -> Text:
     count = len(offer.team.members)
     members = f"  {count} members" if count > 1 else ""
     state = "  not ready" if offer.trouble else ""
-    return Text(clean_line(f"{offer.team.name}{members}{state}", 60), no_wrap=True, overflow="ellipsis")
+    return Text(f"{clean_line(offer.team.name, 40)}{members}{state}", no_wrap=True, overflow="ellipsis")
 
 
 def team_lines(team: TeamSpec) -> list[str]:
