@@ -43,3 +43,34 @@ def scrub(text: str) -> str:
 def holds_key(text: str) -> bool:
     """Whether one of the keys that were read is in `text`."""
     return any(key in text for key in _known)
+
+
+class StreamScrubber:
+    """Takes keys out of a text that comes in pieces: what may be the beginning of one is held back."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """What can be shown by now."""
+        text = self._held + piece
+        for key in _known:
+            text = text.replace(key, HIDDEN)
+        cut = min((_beginning_of(key, text) for key in _known), default=len(text))
+        self._held = text[cut:]
+        return text[:cut]
+
+    def rest(self) -> str:
+        """What was held back, and is no key."""
+        held, self._held = self._held, ""
+        return held
+
+
+def _beginning_of(key: str, text: str) -> int:
+    """Where in `text` a beginning of `key` stands that its next piece might complete; its length if nowhere."""
+    place = max(0, len(text) - len(key) + 1)
+    while (place := text.find(key[0], place)) >= 0:
+        if key.startswith(text[place:]):
+            return place
+        place += 1
+    return len(text)

@@ -1,7 +1,7 @@
 """One try of a call: what came back, when, and what it used."""
 
 from core.answers import ThoughtSplitter, without_thoughts
-from core.keys import scrub
+from core.keys import StreamScrubber, scrub
 from core.models import Finish, Outcome, Parameter, Prompt, Usage
 from core.providers.tokens import estimate_tokens
 
@@ -19,20 +19,30 @@ class Attempt:
         self.parameters: dict[str, Parameter] = {}
         self.pieces: list[str] = []
         self.thoughts: list[str] = []
-        self.splitter = ThoughtSplitter()
+        self._splitter = ThoughtSplitter()
+        self._text_keys, self._thought_keys = StreamScrubber(), StreamScrubber()
         self.trace: list[tuple[int, int]] = []
         self.received = 0
         """Characters, of text and thoughts."""
         self._written = 0
 
     def take(self, text: str, now: float) -> tuple[str, str]:
+        """Take in a piece of text. Gives what can be shown by now, of text and of thoughts."""
         self._seen(text, now)
         self.pieces.append(text)
-        return self.splitter.feed(text)
+        return self._splitter.feed(self._text_keys.feed(text))
 
-    def think(self, thoughts: str, now: float) -> None:
+    def think(self, thoughts: str, now: float) -> tuple[str, str]:
+        """The same for a piece of thoughts."""
         self._seen(thoughts, now)
         self.thoughts.append(thoughts)
+        return "", self._thought_keys.feed(thoughts)
+
+    def rest(self) -> tuple[str, str]:
+        """What was held back, to see how it goes on."""
+        text, thoughts = self._splitter.feed(self._text_keys.rest())
+        more_text, more_thoughts = self._splitter.rest()
+        return text + more_text, thoughts + more_thoughts + self._thought_keys.rest()
 
     def _seen(self, piece: str, now: float) -> None:
         self.received += len(piece)

@@ -278,10 +278,9 @@ class Call:
                     case TextDelta(text):
                         self._note(*attempt.take(text, self._caller.clock.monotonic()))
                     case ThoughtDelta(text):
-                        attempt.think(text, self._caller.clock.monotonic())
-                        self._note("", text)
+                        self._note(*attempt.think(text, self._caller.clock.monotonic()))
                     case Finish():
-                        self._note(*attempt.splitter.rest())
+                        self._note(*attempt.rest())
                         return attempt.finish(chunk)
                 if attempt.received > LONGEST_ANSWER:
                     raise faults.broke_off(server, "it would not end")
