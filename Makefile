@@ -25,7 +25,7 @@ $(READY): requirements.lock pyproject.toml
 		{ rm -rf $(VENV); echo "Python's venv module is missing (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	@command -v uv >/dev/null || test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet 'uv>=0.8,<1' || \
 		{ echo "uv could not be installed: check the network, or install uv yourself" >&2; exit 1; }
-	@echo "Setting up $(VENV): the first time about 270 MB are downloaded"
+	@echo "Setting up $(VENV): the first time about 300 MB are downloaded"
 	@$(UV) pip install --python $(BIN)/python --no-deps -r requirements.lock -e . || \
 		{ echo "The set-up did not finish; run make install again" >&2; exit 1; }
 	@touch $@

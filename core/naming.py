@@ -56,6 +56,17 @@ def model_named(text: str, settings: Settings) -> ModelSpec:
     return completed(spec)
 
 
+def judge_named(text: str, settings: Settings) -> ModelSpec:
+    """The model that `text` means, as a judge. Raises as `model_named` does."""
+    return as_judge(model_named(text, settings))
+
+
+def as_judge(spec: ModelSpec) -> ModelSpec:
+    """`spec` set to say what is likeliest, unless it thinks first: then the temperature is not ours to set."""
+    thinks = spec.thinking_tokens > 0 or spec.effort not in ("", "none")
+    return spec if thinks else replace(spec, temperature=0.0)
+
+
 def embedder_named(text: str, settings: Settings) -> Literal["wordllama"] | EmbedderSpec:
     """The embedder that `text` means: `wordllama` (or nothing), a name in the config file, or `provider/model`.
 
@@ -106,7 +117,7 @@ def judging_of(team: str, settings: Settings) -> Judging:
     """Who judges what the team of that name writes. Raises `UsageError`."""
     table = settings.teams.get(team)
     names = settings.judges if table is None or table.judges is None else table.judges
-    return replace(settings.judging, judges=tuple(model_named(name, settings) for name in names))
+    return replace(settings.judging, judges=tuple(judge_named(name, settings) for name in names))
 
 
 def embedder_of(team: str, settings: Settings) -> Literal["wordllama"] | EmbedderSpec:
@@ -146,7 +157,7 @@ def offered_team(found: "Sequence[FoundModel]") -> TeamSpec | None:
 
 def offered_judge(found: "Sequence[FoundModel]") -> ModelSpec | None:
     """A quick and cheap one that can judge; None if none was found."""
-    return next((model.spec for model in found if model.judge and model.state == "ready"), None)
+    return next((as_judge(model.spec) for model in found if model.judge and model.state == "ready"), None)
 
 
 def usual_names() -> list[str]:

@@ -7,7 +7,16 @@ from msgspec.structs import replace
 
 from core.config import Judging, Plan, path_of
 from core.models import Budget, Cap, EmbedderSpec, TeamSpec
-from core.naming import embedder_named, embedder_of, judging_of, model_named, solo_team, team_named, team_of
+from core.naming import (
+    embedder_named,
+    embedder_of,
+    judge_named,
+    judging_of,
+    model_named,
+    solo_team,
+    team_named,
+    team_of,
+)
 from core.questions import Question
 from core.rules import WORDLLAMA_THRESHOLD, Rules, extended, rules_for
 from core.settings import Settings
@@ -68,7 +77,7 @@ def judging_for(team: TeamSpec, wishes: Wishes, settings: Settings) -> Judging:
     if wishes.judges == ("none",):
         judging = replace(judging, judges=())
     elif wishes.judges:
-        judging = replace(judging, judges=tuple(model_named(name, settings) for name in wishes.judges))
+        judging = replace(judging, judges=tuple(judge_named(name, settings) for name in wishes.judges))
     if wishes.nearest is not None:
         judging = replace(judging, mode="nearest", nearest=wishes.nearest)
     if wishes.controls is not None:

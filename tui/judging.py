@@ -11,7 +11,7 @@ import msgspec
 from core.config import sessions_folder
 from core.errors import EXIT_ENDED, UsageError
 from core.models import ModelSpec
-from core.naming import model_named
+from core.naming import judge_named
 from core.opening import asking
 from core.providers.catalog import Providers
 from core.randomness import generator
@@ -53,7 +53,7 @@ def check_judges(
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"{clean_line(twice[0], 80)} is named twice: compare two different models")
     settings = settings_with_keys(config)
-    specs = [model_named(name, settings) for name in names]
+    specs = [judge_named(name, settings) for name in names]
     pool = list(controls())
     if session is not None:
         state = library.load(library.find(sessions_folder(sessions), session)).state()

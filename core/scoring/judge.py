@@ -57,7 +57,7 @@ class Judge:
     """Remembers its scores by their texts for as long as it lives; equal requests at one moment share one call."""
 
     def __init__(self, spec: ModelSpec, ask: AskModel) -> None:
-        self.spec = _steady(spec)
+        self.spec = spec
         self.id = judge_id(spec)
         self._ask = ask
         self._scores: dict[tuple[str, ...], int] = {}
@@ -120,9 +120,3 @@ def _with_reply(before: Judgement, reply: Reply) -> Judgement:
         usage=add(before.usage, reply.usage),
         cost=None if before.cost is None or reply.cost is None else before.cost + reply.cost,
     )
-
-
-def _steady(spec: ModelSpec) -> ModelSpec:
-    """`spec` as a judge: it gives what is likeliest, unless its settings say otherwise or it thinks first."""
-    thinks = spec.thinking_tokens > 0 or spec.effort not in ("", "none")
-    return spec if thinks or spec.temperature is not None else replace(spec, temperature=0.0)

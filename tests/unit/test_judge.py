@@ -4,7 +4,6 @@ import asyncio
 import json
 
 import pytest
-from msgspec.structs import replace
 
 from core.errors import ModelUnavailableError
 from core.models import ModelSpec, Prompt, Usage
@@ -69,18 +68,6 @@ async def test_a_price_that_is_unknown_once_leaves_the_cost_unknown() -> None:
         return next(replies)
 
     assert (await Judge(SPEC, ask).coherence(QUESTION, IDEA)).cost is None
-
-
-async def test_it_is_asked_for_what_is_likeliest_unless_its_settings_say_otherwise() -> None:
-    async def temperature(spec: ModelSpec) -> float | None:
-        ask = ScriptedJudge(replies=["50"])
-        await Judge(spec, ask).coherence(QUESTION, IDEA)
-        return ask.specs[0].temperature
-
-    assert await temperature(SPEC) == 0.0
-    assert await temperature(replace(SPEC, temperature=0.3)) == 0.3
-    assert await temperature(replace(SPEC, effort="high")) is None, "models that think take none"
-    assert await temperature(replace(SPEC, thinking_tokens=2000)) is None
 
 
 def test_its_id_says_which_model_it_is() -> None:

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from core.config import config_folder
 from core.errors import JagstormError, ModelUnavailableError, UsageError
 from core.models import EmbedderSpec, ModelSpec
 from core.naming import (
+    as_judge,
     broken_teams,
     embedder_named,
     embedder_of,
@@ -240,3 +242,11 @@ def test_a_team_is_offered_from_what_was_found() -> None:
     assert judge.name == "d2"
     assert offered_team([found("embedded", "built in", recommended=False)]) is None
     assert offered_judge([]) is None
+
+
+def test_a_judge_is_asked_for_what_is_likeliest_unless_it_thinks_first() -> None:
+    spec = ModelSpec(name="haiku", provider="anthropic", model="haiku-9", temperature=0.8)
+    assert as_judge(spec).temperature == 0.0
+    assert as_judge(replace(spec, effort="none")).temperature == 0.0
+    assert as_judge(replace(spec, effort="high")).temperature == 0.8, "then the temperature is not ours to set"
+    assert as_judge(replace(spec, thinking_tokens=2000)).temperature == 0.8

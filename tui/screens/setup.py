@@ -18,6 +18,7 @@ from textual.widgets.option_list import Option
 from core.config import Judging, own_question_files
 from core.errors import UsageError
 from core.models import Budget, Member, TeamSpec
+from core.naming import as_judge
 from core.offers import Offer, costs_money, problems
 from core.planning import threshold_of
 from core.providers.found import FoundModel
@@ -236,7 +237,7 @@ class SetupScreen(Screen[None]):
         self.app.push_screen(FormScreen("Rules", self._rules, shown), change)
 
     def action_judge(self) -> None:
-        found = {model.name: model.spec for model in host(self).found if _may_judge(model)}
+        found = {model.name: as_judge(model.spec) for model in host(self).found if _may_judge(model)}
 
         def change(name: str | None) -> None:
             if name is not None:
