@@ -11,9 +11,10 @@ HIDDEN = "•••"
 SHORTEST = 8
 """Characters below which a value is no key, and would be found in ordinary words."""
 
-# Keys and the like that a server may quote, whoever they belong to.
+# Keys and the like that a server may quote, whoever they belong to. Words have no digits, and nobody masks them.
 _LIKE_A_KEY = re.compile(
-    r"\b(?:(?:sk|pk|rk|xai|gsk|hf)[-_]|AIza|AKIA|ASIA)[A-Za-z0-9_*•.-]{12,}|(?<=Bearer )[^\s'\",;]+|(?<=://)[^\s/@]+@(?=[^\s/])"
+    r"\b(?:(?:sk|pk|rk|xai|gsk|hf)[-_]|AIza|AKIA|ASIA)(?=[A-Za-z_.-]*[0-9*•])[A-Za-z0-9_*•.-]{12,}"
+    r"|(?<=Bearer )[^\s'\",;]+|(?<=://)[^\s/@]+@(?=[^\s/])"
 )
 
 _known: set[str] = set()
@@ -27,22 +28,22 @@ def read_key(name: str) -> str:
 
 
 def remember(key: str) -> None:
-    """Let `scrub` know a key that came from elsewhere (a signed-in account, AWS's own settings)."""
+    """Let `hide` and `scrub` know a key that came from elsewhere (a signed-in account, AWS's own settings)."""
     if len(key) >= SHORTEST:
         _known.add(key)
 
 
-def scrub(text: str) -> str:
-    """`text` without any key that was ever read, and without anything that looks like one."""
+def hide(text: str) -> str:
+    """`text`, a model's answer, without any key that was ever read."""
     for key in _known:
         if key in text:
             text = text.replace(key, HIDDEN)
-    return _LIKE_A_KEY.sub(HIDDEN, text)
+    return text
 
 
-def holds_key(text: str) -> bool:
-    """Whether one of the keys that were read is in `text`."""
-    return any(key in text for key in _known)
+def scrub(text: str) -> str:
+    """`text`, somebody's message, without any key that was ever read, and without anything that looks like one."""
+    return _LIKE_A_KEY.sub(HIDDEN, hide(text))
 
 
 class StreamScrubber:
@@ -53,9 +54,7 @@ class StreamScrubber:
 
     def feed(self, piece: str) -> str:
         """What can be shown by now."""
-        text = self._held + piece
-        for key in _known:
-            text = text.replace(key, HIDDEN)
+        text = hide(self._held + piece)
         cut = min((_beginning_of(key, text) for key in _known), default=len(text))
         self._held = text[cut:]
         return text[:cut]

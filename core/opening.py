@@ -4,29 +4,32 @@ from importlib.metadata import version
 from pathlib import Path
 
 from core.config import Plan, checked, read_plan
-from core.models import Budget, CallFailedError, ModelSpec, Prompt
-from core.providers.calls import Call, Caller
+from core.models import Budget
 from core.providers.catalog import Providers
-from core.rules import extended
+from core.scoring.calling import CallEmbedder, CallJudge
 from core.scoring.embeddings import Embedder, WordLlamaEmbedder
-from core.scoring.judge import AskModel, Judge, Reply
+from core.scoring.judge import Judge
 from core.scoring.panel import Panel
 from core.scoring.remote import RemoteEmbedder
-from core.scoring.scorer import EmbeddingScorer, Scorer
+from core.scoring.scorer import ChainScorer, Scorer
 from core.session import Session
+from core.spending import budget_notices
 from core.state import fold
 from core.store import library
 from core.store.log import EventLog
+from core.text import clean_line
 
 
-def begin(sessions: Path, plan: Plan, providers: Providers) -> Session:
-    """A new session in a folder of its own under `sessions`.
+def begin(sessions: Path, plan: Plan, providers: Providers, embedder: Embedder | None = None) -> Session:
+    """A new session in a folder of its own under `sessions`; `embedder` is the plan's, where it is there already.
 
     Raises `UsageError` for a plan that could not be read again, `ModelUnavailableError`, `StoreError`.
     """
     plan = checked(plan)
-    scorer = scorer_for(plan, providers)
-    return Session(plan, library.create(sessions, plan), providers.caller, scorer, version=version("jagstorm"))
+    scorer = scorer_for(plan, providers, embedder)
+    notices = (*_notices(plan), *budget_notices(plan, plan.budget, providers))
+    log = library.create(sessions, plan)
+    return Session(plan, log, providers.caller, scorer, notices=notices, version=version("jagstorm"))
 
 
 def resume(folder: Path, providers: Providers, max_ideas: int | None = None, budget: Budget | None = None) -> Session:
@@ -40,9 +43,8 @@ def resume(folder: Path, providers: Providers, max_ideas: int | None = None, bud
     log, record = EventLog.reopen(folder)
     try:
         state = fold(record.events)
-        if budget is not None:
-            budget = extended(state.budget or plan.budget, budget)
-        library.check_unfinished(plan, state, max_ideas, budget)
+        budget = library.check_unfinished(plan, state, max_ideas, budget)
+        notices = [*record.problems_in_brief, *(budget_notices(plan, budget, providers) if budget else [])]
         return Session(
             plan,
             log,
@@ -51,7 +53,7 @@ def resume(folder: Path, providers: Providers, max_ideas: int | None = None, bud
             history=state,
             max_ideas=max_ideas,
             budget=budget,
-            notices=record.problems_in_brief,
+            notices=notices,
             version=version("jagstorm"),
         )
     except BaseException:
@@ -59,33 +61,28 @@ def resume(folder: Path, providers: Providers, max_ideas: int | None = None, bud
         raise
 
 
-def scorer_for(plan: Plan, providers: Providers) -> Scorer:
+def scorer_for(plan: Plan, providers: Providers, embedder: Embedder | None = None) -> Scorer:
     """Whoever gives a session's scores. Raises `ModelUnavailableError` for a provider that this version lacks."""
     panel = None
     if plan.judging.judges:
         for spec in plan.judging.judges:
             providers.get(spec.provider)
-        ask = asking(providers.caller)
+        ask = CallJudge(providers.caller)
         panel = Panel([Judge(spec, ask) for spec in plan.judging.judges], plan.judging)
-    return EmbeddingScorer(_embedder(plan, providers), panel)
+    return ChainScorer(embedder or embedder_for(plan, providers), panel)
 
 
-def asking(caller: Caller) -> AskModel:
-    """How a judge asks: through the layer that every call goes through."""
-
-    async def ask(spec: ModelSpec, prompt: Prompt) -> Reply:
-        call = Call(caller, spec, prompt)
-        outcome = await call.run()
-        if outcome == "failed":
-            raise CallFailedError(call.kind, call.message)
-        return Reply(outcome, call.text, call.usage, call.cost)
-
-    return ask
-
-
-def _embedder(plan: Plan, providers: Providers) -> Embedder:
+def embedder_for(plan: Plan, providers: Providers) -> Embedder:
+    """What measures a session's novelties. Raises `ModelUnavailableError` for a provider that this version lacks."""
     if plan.embedder == "wordllama":
         return WordLlamaEmbedder()
-    spec = plan.embedder
-    provider = providers.get(spec.provider)
-    return RemoteEmbedder(spec, providers.caller.embed, lambda usage: provider.cost(spec, usage))
+    providers.get(plan.embedder.provider)
+    return RemoteEmbedder(plan.embedder, CallEmbedder(providers.caller))
+
+
+def _notices(plan: Plan) -> tuple[str, ...]:
+    """What whoever follows the session must know of its team."""
+    recorded = [member.name for member in plan.team.everybody if member.model.provider == "recorded"]
+    if not recorded:
+        return ()
+    return (f"Recorded: the ideas of {clean_line(', '.join(recorded), 300)} were not written for this chain",)

@@ -1,7 +1,7 @@
 """One try of a call: what came back, when, and what it used."""
 
 from core.answers import ThoughtSplitter, without_thoughts
-from core.keys import StreamScrubber, scrub
+from core.keys import StreamScrubber, hide
 from core.models import Finish, Outcome, Parameter, Prompt, Usage
 from core.providers.tokens import estimate_tokens
 
@@ -16,6 +16,7 @@ class Attempt:
         self._prompt = prompt
         self._finish: Finish | None = None
         self._first: float | None = None
+        self._ended: float | None = None
         self.parameters: dict[str, Parameter] = {}
         self.pieces: list[str] = []
         self.thoughts: list[str] = []
@@ -65,9 +66,8 @@ class Attempt:
         """Text and thoughts as they stand."""
         answer = without_thoughts("".join(self.pieces))
         text = "" if answer.text is None else answer.text
-        return scrub(self._prompt.lead + text), scrub(
-            "\n".join(filter(None, ("".join(self.thoughts), answer.thoughts)))
-        )
+        thoughts = "\n".join(filter(None, ("".join(self.thoughts), answer.thoughts)))
+        return hide(self._prompt.lead + text), hide(thoughts)
 
     def finish(self, finish: Finish) -> Outcome:
         self._finish = finish
@@ -78,7 +78,12 @@ class Attempt:
             return "truncated"
         return "ok" if text.strip() else "empty"
 
+    def end(self, now: float) -> None:
+        """Nothing more comes, however it ended."""
+        self._ended = now
+
     def usage(self, now: float) -> Usage:
+        """By `now`, or by its end; estimated where the provider did not come to count."""
         if self._finish is not None:
             return self._finish.usage
         written = "".join(self.pieces) + "".join(self.thoughts)
@@ -87,18 +92,6 @@ class Attempt:
         return Usage(
             input_tokens=sum(estimate_tokens(message.text) for message in self._prompt.messages),
             output_tokens=estimate_tokens(written),
-            seconds=now - self._first if self._first is not None else 0.0,
+            seconds=0.0 if self._first is None else (now if self._ended is None else self._ended) - self._first,
             estimated=True,
         )
-
-
-def add(one: Usage, other: Usage) -> Usage:
-    """What two tries used together."""
-    return Usage(
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        reasoning_tokens=one.reasoning_tokens + other.reasoning_tokens,
-        cached_tokens=one.cached_tokens + other.cached_tokens,
-        seconds=one.seconds + other.seconds,
-        estimated=one.estimated or other.estimated,
-    )

@@ -2,10 +2,16 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 from core.clock import Clock
+
+EARLY = 0.001
+"""Seconds by which a timer may ring too early, and nobody need be told of another wait."""
+
+OnHeld = Callable[[float], None]
+"""Told for how many seconds the server is left alone; it may raise, to give up."""
 
 
 class Endpoint:
@@ -33,10 +39,20 @@ class Endpoint:
         """In the clock's seconds."""
         return self._closed_until
 
+    def tighten(self, concurrency: int, requests_per_minute: float | None) -> None:
+        """Keep to these limits too: of all that were ever set for a server, the least counts."""
+        self._most = min(self._most, concurrency)
+        self._limit = min(self._limit, float(self._most))
+        if requests_per_minute:
+            self._spacing = max(self._spacing, 60 / requests_per_minute)
+
     @asynccontextmanager
-    async def slot(self) -> AsyncGenerator[float, None]:
-        """A place among the calls under way. Gives the clock's time at which the call may begin."""
-        await self._enter()
+    async def slot(self, on_held: OnHeld = lambda seconds: None) -> AsyncGenerator[float, None]:
+        """A place among the calls under way. Gives the clock's time at which the call may begin.
+
+        `on_held` is told whenever it has to wait because the server wants to be left alone.
+        """
+        await self._enter(on_held)
         try:
             yield self._clock.monotonic()
         finally:
@@ -59,15 +75,22 @@ class Endpoint:
         self._limit = min(float(self._most), self._limit + 1 / self._limit)
         self._wake()
 
-    async def _enter(self) -> None:
-        while True:
-            now = self._clock.monotonic()
-            if (opens := max(self._closed_until, self._next)) > now:
-                await self._clock.sleep(opens - now)
-            elif self._under_way < int(self._limit):
-                break
-            else:
-                await self._turn()
+    async def _enter(self, on_held: OnHeld) -> None:
+        try:
+            while True:
+                now = self._clock.monotonic()
+                if (closed := self._closed_until - now) > EARLY:
+                    on_held(closed)
+                    await self._clock.sleep(closed)
+                elif self._next > now:
+                    await self._clock.sleep(self._next - now)
+                elif self._under_way < int(self._limit):
+                    break
+                else:
+                    await self._turn()
+        except BaseException:
+            self._wake()  # it may have been this one's turn: let the next have it
+            raise
         self._under_way += 1
         if self._spacing:
             self._next = max(now, self._next) + self._spacing
@@ -78,11 +101,9 @@ class Endpoint:
         self._queue.append(turn)
         try:
             await turn
-        except asyncio.CancelledError:
+        except BaseException:
             if turn in self._queue:
                 self._queue.remove(turn)
-            else:
-                self._wake()  # it was this one's turn: let the next have it
             raise
 
     def _wake(self) -> None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from core.chain import Chain
 from core.errors import ModelUnavailableError
 from core.models import Usage
-from core.providers.attempt import add
+from core.scoring.account import Account
 from core.scoring.controls import Control, ControlQuestion, control_questions, fails, pair
 from core.scoring.judge import Judge, Judgement
 from core.scoring.judge_prompts import JUDGE_VERSION
@@ -103,23 +103,23 @@ async def check(
         on_done(done, len(judges) * len(trials))
 
     results = await together(_try(judge, trials, count) for judge in judges)
-    scores = [[judgement.score for judgement in judgements] for judgements, _ in results]
+    scores = [[judgement.score for judgement in judgements] for judgements, _, _ in results]
     return CheckReport(
         items=len(items),
         judges=tuple(
-            _report(judge, trials, judgements, seconds)
-            for judge, (judgements, seconds) in zip(judges, results, strict=True)
+            _report(judge, trials, judgements, account, seconds)
+            for judge, (judgements, account, seconds) in zip(judges, results, strict=True)
         ),
         coherence_agreement=_agreement(scores, [trial.earlier is None for trial in trials]),
         similarity_agreement=_agreement(scores, [trial.earlier is not None for trial in trials]),
     )
 
 
-async def judged(judge: Judge, control: Control) -> Judgement:
+async def judged(judge: Judge, control: Control, account: Account) -> Judgement:
     """What a judge says of one item."""
     if control.earlier is None:
-        return await judge.coherence(control.question, control.answer)
-    return await judge.similarity(control.question, control.earlier, control.answer)
+        return await judge.coherence(control.question, control.answer, account)
+    return await judge.similarity(control.question, control.earlier, control.answer, account)
 
 
 def session_controls(chains: Iterable[Chain]) -> list[Control]:
@@ -148,12 +148,17 @@ def _stems(text: str) -> set[str]:
     return {word[:5] for word in re.findall(r"\w{5,}", text.casefold())}
 
 
-async def _try(judge: Judge, trials: Sequence[Control], count: Callable[[], None]) -> tuple[list[Judgement], float]:
-    """The judgements, and how many seconds they took. The first is asked alone: a server that is down is seen there."""
-    began = time.monotonic()
+async def _try(
+    judge: Judge, trials: Sequence[Control], count: Callable[[], None]
+) -> tuple[list[Judgement], Account, float]:
+    """The judgements, what they took, and in how many seconds.
+
+    The first is asked alone: a server that is down is seen there.
+    """
+    began, account = time.monotonic(), Account()
 
     async def ask(trial: Control) -> Judgement:
-        judgement = await judged(judge, trial)
+        judgement = await judged(judge, trial, account)
         count()
         return judgement
 
@@ -161,14 +166,12 @@ async def _try(judge: Judge, trials: Sequence[Control], count: Callable[[], None
     if first and first[0].score is None and not first[0].replies:
         raise ModelUnavailableError(f"{judge.id} can't be tried: {first[0].why}")
     judgements = first + await together(ask(trial) for trial in trials[1:])
-    return judgements, time.monotonic() - began
+    return judgements, account, time.monotonic() - began
 
 
-def _report(judge: Judge, trials: Sequence[Control], judgements: Sequence[Judgement], seconds: float) -> JudgeReport:
-    usage = Usage()
-    for judgement in judgements:
-        usage = add(usage, judgement.usage)
-    costs = [judgement.cost for judgement in judgements]
+def _report(
+    judge: Judge, trials: Sequence[Control], judgements: Sequence[Judgement], account: Account, seconds: float
+) -> JudgeReport:
     judged = [(trial, judgement.score) for trial, judgement in zip(trials, judgements, strict=True)]
     differences = _order_differences(trials, judgements)
     return JudgeReport(
@@ -181,8 +184,8 @@ def _report(judge: Judge, trials: Sequence[Control], judgements: Sequence[Judgem
         unscored=sum(judgement.score is None for judgement in judgements),
         replies=sum(judgement.replies for judgement in judgements),
         unreadable=sum(judgement.unreadable for judgement in judgements),
-        usage=usage,
-        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        usage=account.usage,
+        cost=account.cost,
         seconds=seconds,
         faults=tuple(dict.fromkeys(judgement.why for judgement in judgements if judgement.why)),
     )

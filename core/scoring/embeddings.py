@@ -12,8 +12,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from core.errors import ModelUnavailableError
-from core.models import Usage
-from core.rules import WORDLLAMA_THRESHOLD
+from core.scoring.account import Account
 
 if TYPE_CHECKING:
     from wordllama.inference import WordLlamaInference
@@ -34,18 +33,16 @@ class Embedding(Struct, frozen=True):
     chunks: int = 1
     lost: bool = False
     """Whether the call for it failed: asked again, it may come."""
-    usage: Usage = Usage()
-    """Of the request that brought it; of a request for many texts the first has all."""
-    cost: float | None = 0.0
 
 
 class Embedder(Protocol):
     name: str
-    threshold: float
-    """The least novelty that passes, on this embedder's own scale."""
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """One embedding a text, in order; without a vector where none could be had. Raises `ModelUnavailableError`."""
+    async def prepare(self) -> None:
+        """Make it ready, without a call that costs money. Raises `ModelUnavailableError` with what to do."""
+
+    async def embed(self, texts: Sequence[str], account: Account) -> list[Embedding]:
+        """One embedding a text, in order; without a vector where none could be had. Charges `account`."""
 
 
 class WordLlamaEmbedder:
@@ -53,19 +50,25 @@ class WordLlamaEmbedder:
 
     name = "wordllama"
     dims = 256
-    threshold = WORDLLAMA_THRESHOLD
 
     def __init__(self) -> None:
         self._model: WordLlamaInference | None = None
         self._loading = asyncio.Lock()
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    async def prepare(self) -> None:
+        await self._loaded()
+
+    async def embed(self, texts: Sequence[str], account: Account | None = None) -> list[Embedding]:
+        model = await self._loaded()
+        if len(texts) <= AT_ONCE:
+            return self._embed_all(model, texts)
+        return await asyncio.to_thread(self._embed_all, model, texts)
+
+    async def _loaded(self) -> "WordLlamaInference":
         async with self._loading:
             if self._model is None:
                 self._model = await asyncio.to_thread(_load)
-        if len(texts) <= AT_ONCE:
-            return self._embed_all(self._model, texts)
-        return await asyncio.to_thread(self._embed_all, self._model, texts)
+            return self._model
 
     def _embed_all(self, model: "WordLlamaInference", texts: Sequence[str]) -> list[Embedding]:
         return [self._embed_one(model, text) for text in texts]

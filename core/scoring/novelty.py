@@ -1,7 +1,7 @@
 """How far an idea is from every earlier one."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from msgspec import Struct
@@ -33,6 +33,10 @@ class VectorStore:
 
     def __contains__(self, idea: int) -> bool:
         return idea in self._known
+
+    def holds(self, ideas: Iterable[int]) -> bool:
+        """Whether it knows all of `ideas`: only then is one that is far from all here a new one."""
+        return self._known.issuperset(ideas)
 
     @property
     def rows(self) -> Vectors:

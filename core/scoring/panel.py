@@ -1,20 +1,16 @@
 """Several judges as one: the median counts, the spread is kept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from msgspec import Struct
 
 from core.config import Judging
 from core.events import Vote
-from core.models import Usage
-from core.providers.attempt import add
+from core.scoring.account import Account
 from core.scoring.judge import Judge, Judgement
 from core.scoring.judge_prompts import JUDGE_VERSION
 from core.scoring.together import together
-
-OnProgress = Callable[[int, int], None]
-"""Told how many judgements are there, of how many."""
 
 
 class Judged(Struct, frozen=True, kw_only=True):
@@ -31,19 +27,6 @@ class Judged(Struct, frozen=True, kw_only=True):
     votes: tuple[Vote, ...] = ()
     compared: int = 0
     """Earlier ideas that it was compared with."""
-    partial: bool = False
-    """Whether there were more of them."""
-    usage: Usage = Usage()
-    cost: float | None = 0.0
-
-    @property
-    def unreadable(self) -> int:
-        return sum(vote.unreadable for vote in self.votes)
-
-    @property
-    def why(self) -> str:
-        """Why a score is missing, as the first judge that gave none says."""
-        return next((vote.why for vote in self.votes if vote.why), "")
 
 
 class Panel:
@@ -63,11 +46,11 @@ class Panel:
         self,
         question: str,
         answer: str,
-        earlier: Sequence[tuple[int, str]],
+        earlier: Mapping[int, str],
+        account: Account,
         nearest: Sequence[int] = (),
-        on_progress: OnProgress = lambda done, total: None,
     ) -> Judged:
-        """`answer` by itself and against the (number, text) of every earlier idea, failed ones too, all at once.
+        """`answer` by itself and against every earlier idea, by number, failed ones too, all at once.
 
         `nearest` are the numbers of earlier ideas, the nearest first, for a panel that compares only some.
         """
@@ -75,40 +58,43 @@ class Panel:
         total = len(self.judges) * (1 + len(compared))
         done = 0
 
-        async def counted(judge: Judge, other: str | None) -> Judgement:
+        async def counted(judge: Judge, other: int | None) -> Judgement:
             nonlocal done
             if other is None:
-                judgement = await judge.coherence(question, answer)
+                judgement = await judge.coherence(question, answer, account)
             else:
-                judgement = await judge.similarity(question, other, answer)
+                judgement = await judge.similarity(question, earlier[other], answer, account)
+            if judgement.score is not None:
+                account.given[judge.id, other] = judgement.score
             done += 1
-            on_progress(done, total)
+            account.on_progress(done, total)
             return judgement
 
-        others = [None, *(text for _, text in compared)]
+        others = [None, *compared]
         flat = await together(counted(judge, other) for judge in self.judges for other in others)
         rows = [flat[start : start + len(others)] for start in range(0, len(flat), len(others))]
-        return self._judged(rows, [number for number, _ in compared], len(earlier))
+        return self._judged(rows, compared)
 
-    def _compared(self, earlier: Sequence[tuple[int, str]], nearest: Sequence[int]) -> list[tuple[int, str]]:
+    def recall(self, question: str, answer: str, earlier: Mapping[int, str], account: Account) -> None:
+        """Let the judges know again what they gave before the scoring of `answer` was cut short."""
+        judges = {judge.id: judge for judge in self.judges}
+        for (name, number), score in account.given.items():
+            if name in judges and (number is None or number in earlier):
+                judges[name].remember(question, None if number is None else earlier[number], answer, score)
+
+    def _compared(self, earlier: Mapping[int, str], nearest: Sequence[int]) -> list[int]:
         """In their order: all, or the nearest, filled up with the newest where too few have a place by embedding."""
         if self.compares_all or len(earlier) <= self._judging.nearest:
             return list(earlier)
-        texts = dict(earlier)
-        order = dict.fromkeys([*(number for number in nearest if number in texts), *reversed(texts)])
+        order = dict.fromkeys([*(number for number in nearest if number in earlier), *reversed(list(earlier))])
         wanted = set(list(order)[: self._judging.nearest])
-        return [idea for idea in earlier if idea[0] in wanted]
+        return [number for number in earlier if number in wanted]
 
-    def _judged(self, rows: Sequence[Sequence[Judgement]], numbers: Sequence[int], earlier: int) -> Judged:
+    def _judged(self, rows: Sequence[Sequence[Judgement]], numbers: Sequence[int]) -> Judged:
         """`rows`: for each judge its judgement of coherence, then of the likeness to each of `numbers`."""
         coherence = [row[0].score for row in rows if row[0].score is not None]
         likeness = [_median([row[place + 1] for row in rows]) for place in range(len(numbers))]
         novelty, most_similar = _novelty(likeness, numbers)
-        every = [judgement for row in rows for judgement in row]
-        usage = Usage()
-        for judgement in every:
-            usage = add(usage, judgement.usage)
-        costs = [judgement.cost for judgement in every]
         return Judged(
             coherence=_median([row[0] for row in rows]),
             judged_novelty=novelty,
@@ -116,9 +102,6 @@ class Panel:
             most_similar=most_similar,
             votes=tuple(_vote(judge, row) for judge, row in zip(self.judges, rows, strict=True)),
             compared=len(numbers),
-            partial=len(numbers) < earlier,
-            usage=usage,
-            cost=None if None in costs else sum(cost for cost in costs if cost is not None),
         )
 
 

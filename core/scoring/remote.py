@@ -1,19 +1,18 @@
 """Embedding models behind a provider."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
-from msgspec.structs import replace
 
-from core.errors import ModelUnavailableError
-from core.models import CallFailedError, EmbedderSpec, FailureKind, Usage
+from core.models import CallFailedError, EmbedderSpec
 from core.models import Vectors as Answer
-from core.providers.attempt import add
 from core.providers.tokens import estimate_tokens
+from core.scoring.account import Account, Trouble
 from core.scoring.embeddings import Embedding, Vectors, average, split, unit
 from core.scoring.together import together
+from core.text import clean_line
 
 REQUEST_TOKENS = 100_000
 """Tokens in one request, at most: some servers limit the sum of all its texts."""
@@ -21,58 +20,43 @@ REQUEST_TOKENS = 100_000
 SHORTEST = 32
 """Characters below which a text that is called too long is not cut any further."""
 
-HOPELESS: frozenset[FailureKind | None] = frozenset({"denied", "missing", "address"})
-"""Failures that stay until somebody changes the settings; after others, the next call may go well."""
-
 
 class EmbedTexts(Protocol):
     """One request to an embedding model, retries and limits included."""
 
-    async def __call__(self, spec: EmbedderSpec, texts: Sequence[str]) -> Answer:
-        """Raises `CallFailedError` when the call failed for good."""
+    async def prepare(self, spec: EmbedderSpec) -> None:
+        """Raises `ModelUnavailableError` with what to do."""
+
+    async def __call__(self, spec: EmbedderSpec, texts: Sequence[str], account: Account) -> Answer:
+        """Charges `account` with what it took, however it ends. Raises `CallFailedError` when it failed for good."""
 
 
 class RemoteEmbedder:
     """Embeds in batches, all at once, and each text once in its life. Does not trust what comes back."""
 
-    def __init__(
-        self, spec: EmbedderSpec, embed: EmbedTexts, cost_of: Callable[[Usage], float | None] = lambda usage: None
-    ) -> None:
-        """`cost_of` gives US dollars; None where the price is unknown."""
+    def __init__(self, spec: EmbedderSpec, embed: EmbedTexts) -> None:
         self.spec = spec
         self.name = spec.name
-        self.threshold = spec.threshold
         self.dims = spec.dims
         """None until the first answer, where the spec does not say."""
         self._ask = embed
-        self._cost_of = cost_of
         self._known: dict[str, Embedding] = {}
         self._turn = asyncio.Lock()
-        self._used: Usage | None = None
-        """By the requests of this turn; None if there was none."""
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """One embedding a text, in order; without a vector where none could be had, or none that can be used.
+    async def prepare(self) -> None:
+        await self._ask.prepare(self.spec)
 
-        Raises `ModelUnavailableError` where asking again is of no use.
-        """
+    async def embed(self, texts: Sequence[str], account: Account) -> list[Embedding]:
+        """One embedding a text, in order; without a vector where none could be had, or none that can be used."""
         async with self._turn:  # a text that two ask for at once is sent once
-            self._used = None
             new = {text: list(_pieces(text, self.spec.longest)) for text in texts if text not in self._known}
             sent = list(dict.fromkeys(piece for pieces in new.values() for piece in pieces if piece.strip()))
-            parts = await together(self._batch(batch) for batch in self._batches(sent))
+            parts = await together(self._batch(batch, account) for batch in self._batches(sent))
             found = dict(zip(sent, (embedding for part in parts for embedding in part), strict=True))
             fresh = {text: _joined(pieces, found) for text, pieces in new.items()}
             # What failed is not remembered: asked again, it may come.
             self._known.update((text, one) for text, one in fresh.items() if one.vector is not None)
-            return self._with_usage(texts, [self._known.get(text) or fresh[text] for text in texts], fresh)
-
-    def _with_usage(self, texts: Sequence[str], found: list[Embedding], fresh: dict[str, Embedding]) -> list[Embedding]:
-        """`found`, the first new one of which bears what this turn used."""
-        if self._used is not None:
-            first = next(place for place, text in enumerate(texts) if text in fresh)
-            found[first] = replace(found[first], usage=self._used, cost=self._cost_of(self._used))
-        return found
+            return [self._known.get(text) or fresh[text] for text in texts]
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         batch: list[str] = []
@@ -87,35 +71,33 @@ class RemoteEmbedder:
         if batch:
             yield batch
 
-    async def _batch(self, texts: list[str]) -> list[Embedding]:
+    async def _batch(self, texts: list[str], account: Account) -> list[Embedding]:
         """Without vectors if the call failed for good."""
         try:
-            return await self._embed(texts)
+            return await self._embed(texts, account)
         except CallFailedError as error:
-            if error.kind in HOPELESS:
-                raise ModelUnavailableError(str(error)) from None
+            account.troubles.append(Trouble(self.name, error.kind, clean_line(str(error), 400)))
             return [Embedding(None, lost=True)] * len(texts)
 
-    async def _embed(self, texts: list[str]) -> list[Embedding]:
+    async def _embed(self, texts: list[str], account: Account) -> list[Embedding]:
         """One request; more if the server finds a text longer than we thought it was."""
         try:
-            answer = await self._ask(self.spec, texts)
+            answer = await self._ask(self.spec, texts, account)
         except CallFailedError as error:
             if error.kind != "context":
                 raise
             if len(texts) > 1:
                 half = len(texts) // 2
-                return [*await self._embed(texts[:half]), *await self._embed(texts[half:])]
-            return [await self._in_halves(texts[0], error)]
-        self._used = add(self._used or Usage(), answer.usage)
+                return [*await self._embed(texts[:half], account), *await self._embed(texts[half:], account)]
+            return [await self._in_halves(texts[0], error, account)]
         rows: list[list[float] | None] = [*answer.rows[: len(texts)], *[None] * (len(texts) - len(answer.rows))]
         return [Embedding(self._vector(row)) for row in rows]
 
-    async def _in_halves(self, text: str, error: CallFailedError) -> Embedding:
+    async def _in_halves(self, text: str, error: CallFailedError, account: Account) -> Embedding:
         if len(text) < SHORTEST:
             raise error
         halves = [half for half in split(text, (len(text) + 1) // 2) if half.strip()]
-        found = {half: part for half in halves for part in await self._embed([half])}
+        found = {half: part for half in halves for part in await self._embed([half], account)}
         return _joined(halves, found)
 
     def _vector(self, row: list[float] | None) -> Vectors | None:

@@ -8,15 +8,16 @@ import math
 from collections.abc import AsyncGenerator
 
 import pytest
+from aiohttp import web
 
-from core.models import Message, ModelSpec, Prompt
+from core.models import EmbedderSpec, Message, ModelSpec, Prompt
 from core.providers.calls import Call, Caller, Persistence
 from tests.clocks import HeldClock
 from tests.faults.anthropic_wire import AnthropicWire
 from tests.faults.bedrock_wire import BedrockWire
 from tests.faults.ollama_wire import OllamaWire, loaded
-from tests.faults.openai_wire import AzureWire, ChatWire, ResponsesWire
-from tests.faults.server import FaultServer, Handler, Recorded, html, reset
+from tests.faults.openai_wire import AzureWire, ChatWire, ResponsesWire, embeddings
+from tests.faults.server import FaultServer, Handler, Recorded, html, reset, status
 from tests.faults.wire import Wire
 
 WIRES: tuple[Wire, ...] = (
@@ -56,11 +57,12 @@ async def server() -> AsyncGenerator[FaultServer, None]:
 class Asked:
     """A call that was made to its end, and the requests that it took."""
 
-    def __init__(self, call: Call, outcome: str, requests: list[Recorded], retries: list[str]) -> None:
+    def __init__(self, call: Call, outcome: str, requests: list[Recorded], told: list[tuple[str, float]]) -> None:
         self.call = call
         self.outcome = outcome
         self.requests = requests
-        self.retries = retries
+        self.retries = [why for why, _ in told]
+        self.waits = [seconds for _, seconds in told]
 
 
 async def ask(wire: Wire, server: FaultServer, *handlers: Handler, **settings: object) -> Asked:
@@ -74,9 +76,9 @@ async def ask(wire: Wire, server: FaultServer, *handlers: Handler, **settings: o
 async def asked(wire: Wire, server: FaultServer, spec: ModelSpec) -> Asked:
     provider = wire.provider()
     clock = HeldClock()
-    retries: list[str] = []
-    caller = Caller(lambda _: provider, clock, Persistence(first_token=2.0, next_token=0.2))
-    call = Call(caller, spec, PROMPT, on_retry=lambda why, seconds: retries.append(why))
+    retries: list[tuple[str, float]] = []
+    caller = Caller(lambda _: provider, clock, Persistence(first_token=20.0, next_token=0.2))
+    call = Call(caller, spec, PROMPT, on_retry=lambda *retry: retries.append(retry))
     try:
         running = asyncio.create_task(call.run())
         while not running.done():
@@ -167,6 +169,23 @@ async def test_429_holds_everybody_for_as_long_as_it_says(wire: Wire, server: Fa
         await provider.close()
     assert {call.result() for call in calls} == {"ok"}
     assert caller.endpoint(spec).limit > 25, "and it climbs back"
+
+
+async def test_429_that_says_when_in_words_alone_is_a_limit_and_no_empty_account(
+    wire: Wire, server: FaultServer
+) -> None:
+    words = "You exceeded your current quota, please check your plan and billing details. Please retry in 27.6s."
+    told = await ask(wire, server, wire.error(429, words), fine(wire))
+    assert told.outcome == "ok"
+    assert told.waits == [27.6]
+
+
+async def test_429_that_says_when_beside_its_words(server: FaultServer) -> None:
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "27s"}]
+    error = {"code": 429, "message": "Quota exceeded", "status": "RESOURCE_EXHAUSTED", "details": details}
+    told = await ask(ChatWire(), server, status(429, {"error": error}), fine(ChatWire()))
+    assert told.outcome == "ok"
+    assert told.waits == [27.0]
 
 
 @pytest.mark.parametrize("then", ["cut", "end", "stall", "garbage"])
@@ -263,6 +282,39 @@ async def test_a_parameter_that_is_not_taken_is_left_out_once_and_for_all(wire: 
     assert [holds(request.json, name) for request in told.requests] == [True, False]
     assert not any(name in sent for sent in told.call.parameters)
     assert name in told.retries[0]
+
+
+async def test_calls_at_once_all_leave_it_out(wire: Wire, server: FaultServer) -> None:
+    name = {"ollama": "think"}.get(wire.name, "temperature")
+    settings: dict[str, object] = {"temperature": 0.5, "effort": "high" if name == "think" else ""}
+    refused, taken = wire.unsupported(name), fine(wire)
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return await (refused if holds(await request.json(), name) else taken)(request)
+
+    server.otherwise = handle
+    provider = wire.provider()
+    caller = Caller(lambda _: provider, persistence=Persistence(tries=1))
+    try:
+        calls = [Call(caller, wire.spec(server, **settings), PROMPT) for _ in range(6)]
+        assert await asyncio.gather(*(call.run() for call in calls)) == ["ok"] * 6
+    finally:
+        await provider.close()
+    assert len(chats(server)) <= 12
+
+
+async def test_dimensions_that_an_embedding_model_does_not_take_are_left_out_too(server: FaultServer) -> None:
+    server.say(ChatWire().unsupported("dimensions"), embeddings([[1.0, 0.0]]))
+    provider = ChatWire().provider()
+    spec = EmbedderSpec(
+        name="tested", provider="openai", model="text-embedding-3-odd", base_url=f"{server.url}/v1", dims=2
+    )
+    try:
+        vectors = await Caller(lambda _: provider).embed(spec, ["ice"])
+    finally:
+        await provider.close()
+    assert vectors.rows == [[1.0, 0.0]]
+    assert [holds(request.json, "dimensions") for request in server.requests] == [True, False]
 
 
 # ── keys ──────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,97 +2,24 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator
 
 import pytest
+from msgspec.structs import replace
 
 from core.models import (
     CallFailedError,
     Chunk,
-    EmbedderSpec,
     FailureKind,
     Finish,
-    Message,
     ModelSpec,
     Prompt,
     Sent,
     TextDelta,
-    ThoughtDelta,
-    Usage,
-    Vectors,
 )
-from core.providers.calls import RETRIED, Call, Caller, Persistence
+from core.providers.calls import RETRIED, Call, Caller
 from tests.clocks import HeldClock
-from tests.scripted import ScriptedProvider, varied
-
-SPEC = ModelSpec(name="anna", provider="scripted", model="anna-1", temperature=0.7, max_tokens=100, context=8000)
-PROMPT = Prompt(messages=(Message("user", "Propose a way to hear a crack in ice before it opens."),))
-USAGE = Usage(input_tokens=20, output_tokens=5, seconds=0.5)
-
-Step = Chunk | CallFailedError | str
-"""A string is held on to: `hang` waits for ever, `end` ends the stream without a word."""
-
-
-class Playing(ScriptedProvider):
-    """Plays one list of steps a call, the last one again and again."""
-
-    def __init__(self, *calls: Iterable[Step]) -> None:
-        super().__init__(varied)
-        self.plays = [list(call) for call in calls]
-        self.specs: list[ModelSpec] = []
-
-    async def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
-        steps = self.plays[min(len(self.specs), len(self.plays) - 1)]
-        self.specs.append(spec)
-        for step in steps:
-            if isinstance(step, CallFailedError):
-                raise step
-            if step == "hang":
-                await asyncio.Event().wait()
-            elif step == "end":
-                return
-            else:
-                assert not isinstance(step, str)
-                yield step
-
-    def cost(self, spec: object, usage: Usage) -> float | None:
-        return (usage.input_tokens + 2 * usage.output_tokens) / 1000
-
-
-def said(text: str, reason: str = "stop", thoughts: str = "") -> list[Step]:
-    return [Sent({"temperature": 0.7}), ThoughtDelta(thoughts), TextDelta(text), Finish(reason, USAGE)]  # type: ignore[arg-type]
-
-
-def failure(kind: FailureKind, retry_after: float | None = None, parameter: str = "") -> CallFailedError:
-    return CallFailedError(kind, f"the server says {kind}", retry_after=retry_after, parameter=parameter)
-
-
-class Watched:
-    """One call with everything that it tells."""
-
-    def __init__(self, provider: ScriptedProvider, clock: HeldClock | None = None, **persistence: float) -> None:
-        self.clock = clock or HeldClock()
-        self.caller = Caller(lambda _: provider, self.clock, Persistence(**persistence))  # type: ignore[arg-type]
-        self.deltas: list[tuple[str, str]] = []
-        self.retries: list[tuple[str, float]] = []
-        self.call = self.another()
-
-    def another(self, spec: ModelSpec = SPEC) -> Call:
-        return Call(
-            self.caller,
-            spec,
-            PROMPT,
-            on_delta=lambda *delta: self.deltas.append(delta),
-            on_retry=lambda *retry: self.retries.append(retry),
-        )
-
-    async def run(self) -> str:
-        """To its end, however long it waits."""
-        running = asyncio.create_task(self.call.run())
-        while not running.done():
-            await self.clock.advance(1)
-        return running.result()
-
+from tests.unit.played import PROMPT, SPEC, USAGE, Playing, Step, Watched, failure, said
 
 # ── what is tried again ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -147,9 +74,58 @@ async def test_retry_after_is_kept_to_and_told() -> None:
 
 
 async def test_a_wait_beyond_the_deadline_is_said_and_not_waited_for() -> None:
-    watched = Watched(Playing([failure("limited", retry_after=3600.0)]))
-    assert await watched.run() == "failed"
+    provider = Playing([failure("limited", retry_after=3600.0)], said("Listen."))
+    watched = Watched(provider)
+    assert await asyncio.wait_for(watched.call.run(), 1) == "failed"
     assert watched.call.tries == 1
+    assert (watched.call.kind, watched.call.message) == ("limited", "the server says limited (not before 01:00)")
+
+    await watched.clock.advance(1800)
+    later = watched.another()
+    assert await asyncio.wait_for(later.run(), 1) == "failed", "nor is it asked, or waited for, before its time"
+    assert later.tries == 0
+    assert later.message == "the server of anna is asked too often (not before 00:30)"
+    assert len(provider.specs) == 1
+
+    await watched.clock.advance(1801)
+    assert await watched.another().run() == "ok"
+
+
+async def test_a_day_is_named_where_it_is_another_one() -> None:
+    watched = Watched(Playing([failure("limited", retry_after=86_400 * 1.5)]))
+    assert await watched.run() == "failed"
+    assert watched.call.message == "the server says limited (not before 12:00 on 2026-01-02)"
+
+
+async def test_a_call_that_is_held_because_of_another_is_told_for_how_long() -> None:
+    watched = Watched(Playing([failure("limited", retry_after=7.0)], said("Listen.")))
+    first = asyncio.create_task(watched.call.run())
+    await watched.clock.asleep(1)
+    watched.retries.clear()
+    second = asyncio.create_task(watched.another().run())
+    await watched.clock.asleep(2)
+    assert watched.retries == [("the server of anna is asked too often", 7.0)]
+    await watched.clock.advance(7)
+    assert {await first, await second} == {"ok"}
+
+
+async def test_the_deadline_counts_from_the_first_try_and_not_from_the_queue() -> None:
+    clock = HeldClock()
+
+    class Slow(Playing):
+        async def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
+            if not self.specs:
+                self.specs.append(spec)
+                await clock.sleep(310)
+            async for chunk in super().stream(spec, prompt, random_seed):
+                yield chunk
+
+    watched = Watched(Slow([], said("Listen."), [failure("server")], said("Listen.")), clock, first_token=1000.0)
+    narrow = replace(SPEC, concurrency=1)
+    first, second = (asyncio.create_task(watched.another(narrow).run()) for _ in range(2))
+    while not second.done():
+        await clock.advance(1)
+    assert (first.result(), second.result()) == ("ok", "ok")
 
 
 async def test_refusals_are_answers_and_end_the_call() -> None:
@@ -171,6 +147,13 @@ async def test_the_text_of_a_try_that_broke_off_is_gone_and_its_tokens_count() -
     assert usage.output_tokens > USAGE.output_tokens + 40
     assert usage.input_tokens > USAGE.input_tokens
     assert watched.call.cost == pytest.approx((usage.input_tokens + 2 * usage.output_tokens) / 1000)
+
+
+async def test_the_time_between_two_tries_is_no_time_of_generation() -> None:
+    half: list[Step] = [Sent({}), TextDelta("Half of it"), failure("server", retry_after=60.0)]
+    watched = Watched(Playing(half, said("All of it.")))
+    assert await watched.run() == "ok"
+    assert watched.call.usage.seconds == USAGE.seconds
 
 
 async def test_a_try_that_never_began_costs_nothing() -> None:
@@ -233,99 +216,17 @@ async def test_an_answer_that_never_ends_is_cut_off() -> None:
     assert "would not end" in watched.call.message
 
 
-# ── thoughts and room ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── limits ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_thoughts_that_took_all_the_room_get_one_more_try_with_more() -> None:
-    provider = Playing(said("", "length", thoughts="hm " * 50), said("Listen."))
-    watched = Watched(provider)
-    assert await watched.run() == "ok"
-    assert [spec.max_tokens for spec in provider.specs] == [100, 400]
-    assert watched.call.usage.output_tokens == 2 * USAGE.output_tokens
-
-
-async def test_and_if_that_is_not_enough_it_is_truncated() -> None:
-    provider = Playing(said("", "length"))
-    watched = Watched(provider)
-    assert await watched.run() == "truncated"
-    assert len(provider.specs) == 2
-
-
-async def test_a_text_that_is_cut_is_truncated_at_once() -> None:
-    provider = Playing(said("Listen to the", "length"))
-    watched = Watched(provider)
-    assert await watched.run() == "truncated"
-    assert len(provider.specs) == 1
-
-
-async def test_thoughts_between_tags_stream_as_thoughts() -> None:
-    pieces = ["<th", "ink>Shall I", " listen?</thi", "nk>\n", "Listen", "."]
-    steps: list[Step] = [Sent({}), *map(TextDelta, pieces), Finish("stop", USAGE)]
-    watched = Watched(Playing(steps))
-    assert await watched.run() == "ok"
-    assert "".join(text for text, _ in watched.deltas).strip() == "Listen."
-    assert "".join(thoughts for _, thoughts in watched.deltas) == "Shall I listen?"
-    assert watched.call.text.strip() == "Listen."
-    assert watched.call.thoughts == "Shall I listen?"
-    assert watched.call.trace[-1][1] == len("\nListen.")
-
-
-async def test_thoughts_without_an_end_are_truncated() -> None:
-    watched = Watched(Playing(said("<think>Shall I listen to <answer>a draft</answer>")))
-    assert await watched.run() == "truncated"
-    assert watched.call.text == ""
-
-
-# ── parameters that a model does not take ─────────────────────────────────────────────────────────────────────────────
-
-
-async def test_a_refused_parameter_is_left_out_once_and_remembered() -> None:
-    provider = Playing([failure("parameter", parameter="temperature")], said("Listen."))
-    watched = Watched(provider)
-    assert await watched.run() == "ok"
-    assert [spec.refuses for spec in provider.specs] == [(), ("temperature",)]
-    assert watched.retries[0][1] == 0.0, "it is told, and not waited for"
-    assert await watched.another().run() == "ok"
-    assert provider.specs[-1].refuses == ("temperature",)
-    assert len(provider.specs) == 3
-
-
-async def test_a_parameter_that_is_refused_after_it_was_left_out_fails_the_call() -> None:
-    provider = Playing([failure("parameter", parameter="temperature")])
-    watched = Watched(provider)
-    assert await watched.run() == "failed"
-    assert len(provider.specs) == 2
-
-
-async def test_what_one_model_refuses_another_at_the_same_server_is_still_given() -> None:
-    provider = Playing([failure("parameter", parameter="temperature")], said("Listen."))
-    watched = Watched(provider)
-    await watched.run()
-    await watched.another(ModelSpec(name="anna", provider="scripted", model="anna-2")).run()
-    assert provider.specs[-1].refuses == ()
-
-
-# ── embeddings ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_embeddings_go_through_the_same_layer() -> None:
-    answers: list[Vectors | CallFailedError] = [failure("server"), Vectors([[1.0]], USAGE), failure("denied")]
-
-    class Embedding(ScriptedProvider):
-        async def embed(self, spec: EmbedderSpec, texts: list[str]) -> Vectors:
-            answer = answers.pop(0)
-            if isinstance(answer, CallFailedError):
-                raise answer
-            return answer
-
-    clock = HeldClock()
-    caller = Caller(lambda _: Embedding(varied), clock)
-    asking = asyncio.create_task(caller.embed(EmbedderSpec(name="e", provider="scripted"), ["ice"]))
-    await clock.asleep(1)
-    await clock.advance(2)
-    assert (await asking).rows == [[1.0]]
-    with pytest.raises(CallFailedError, match="denied"):
-        await caller.embed(EmbedderSpec(name="e", provider="scripted"), ["ice"])
+async def test_of_all_who_call_one_server_the_most_careful_sets_its_limits() -> None:
+    caller = Caller(lambda _: Playing(said("Listen.")), HeldClock())
+    endpoint = caller.endpoint(SPEC)
+    assert endpoint.limit == 16
+    caller.endpoint(replace(SPEC, model="anna-2", concurrency=2))
+    assert endpoint.limit == 2
+    caller.endpoint(SPEC)
+    assert endpoint.limit == 2
 
 
 # ── what the layer costs ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from core.providers.endpoint import Endpoint
 from tests.clocks import HeldClock, settled
 
@@ -116,3 +118,74 @@ async def test_whoever_gives_up_waiting_leaves_the_turn_to_the_next() -> None:
         calls.end()
         await settled()
         assert last.done()
+
+
+async def test_whoever_was_woken_and_gives_up_while_it_is_closed_leaves_the_turn_to_the_next() -> None:
+    clock = HeldClock()
+    calls = Calls(Endpoint(clock, 1))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(calls.call())
+        await settled()
+        impatient = group.create_task(calls.call())
+        last = group.create_task(calls.call())
+        await settled()
+        calls.endpoint.throttled(clock.time, 7.0)
+        calls.end()  # its turn comes, and it finds nobody may ask
+        await settled()
+        impatient.cancel()
+        await clock.advance(8)
+        assert len(calls.began) == 2
+        calls.end()
+        await settled()
+        assert last.done()
+
+
+async def test_whoever_is_held_is_told_for_how_long() -> None:
+    clock = HeldClock()
+    endpoint = Endpoint(clock, 9)
+    endpoint.throttled(clock.time, 7.0)
+    told: list[float] = []
+
+    async def call() -> None:
+        async with endpoint.slot(told.append):
+            pass
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(call())
+        await settled()
+        endpoint.throttled(clock.time, 9.0)
+        await clock.advance(9)
+    assert told == [7.0, 2.0]
+
+
+async def test_whoever_is_told_can_give_up() -> None:
+    clock = HeldClock()
+    endpoint = Endpoint(clock, 1)
+    endpoint.throttled(clock.time, 3600.0)
+
+    def impatient(seconds: float) -> None:
+        raise TimeoutError(f"{seconds:g} s")
+
+    with pytest.raises(TimeoutError, match="3600 s"):
+        async with endpoint.slot(impatient):
+            pass
+    assert clock.sleepers == 0
+
+
+async def test_of_several_limits_the_least_counts() -> None:
+    clock = HeldClock()
+    endpoint = Endpoint(clock, 16)
+    endpoint.tighten(2, None)
+    endpoint.tighten(8, 60)
+    endpoint.tighten(8, 600)
+    for _ in range(100):
+        endpoint.succeeded()
+    calls = Calls(endpoint)
+    async with asyncio.TaskGroup() as group:
+        for _ in range(3):
+            group.create_task(calls.call())
+        await clock.advance(10)
+        assert [began - calls.began[0] for began in calls.began] == [0, 1]
+        calls.end()
+        await clock.advance(1)
+        calls.end()

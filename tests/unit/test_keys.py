@@ -4,13 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.keys import HIDDEN, StreamScrubber, read_key, scrub
+from core import keys
+from core.keys import HIDDEN, StreamScrubber, hide, read_key, scrub
 
 KEY = "aab-aabaaab-aab"
 
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "_known", set())
     monkeypatch.setenv("SOME_KEY", KEY)
     read_key("SOME_KEY")
 
@@ -35,7 +37,8 @@ def test_ordinary_text_is_shown_at_once() -> None:
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("Incorrect API key provided: sk-proj-abcdefghijklmnop.", "sk-proj"),
+        ("Incorrect API key provided: sk-proj-abcdefgh1jklmnop.", "sk-proj"),
+        ("Incorrect API key provided: sk-abcde*******wxyz.", "wxyz"),
         ("Authorization: Bearer abc.def.ghi", "abc.def"),
         ("http://user:secret@host/v1", "secret"),
         ("AKIAIOSFODNN7EXAMPLE is not allowed", "AKIAIOSF"),
@@ -45,6 +48,22 @@ def test_what_looks_like_a_key_is_hidden_whoever_it_belongs_to(text: str, kept: 
     assert kept not in scrub(text)
 
 
-@pytest.mark.parametrize("text", ["skyrmion-lattice-defects", "hf-coupled circuits", "ask-and-answer games"])
+SCIENCE = [
+    "skyrmion-lattice-defects",
+    "hf-coupled circuits",
+    "ask-and-answer games",
+    "The pk-dependent-conductivity of ice",
+    "an rk-approximation.scheme for it",
+    "sk_transformation_kernel",
+    "see hf_spectroscopy-lines",
+]
+
+
+@pytest.mark.parametrize("text", SCIENCE)
 def test_words_are_no_keys(text: str) -> None:
     assert scrub(text) == text
+
+
+@pytest.mark.parametrize("text", [*SCIENCE, "The hf-transition-of-Cs-133 and the sk-model-of-1975", "ssh://me@host"])
+def test_in_answers_only_keys_that_were_read_are_hidden(text: str) -> None:
+    assert hide(f"{text} {KEY}") == f"{text} {HIDDEN}"

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from core import events as ev
 from core.chain import Chain
 from core.rules import WORDLLAMA_THRESHOLD, Rules, Verdict, judge
+from core.scoring.account import Account
 from core.scoring.embeddings import Embedding, Vectors, WordLlamaEmbedder, average, split, unit
 from core.scoring.novelty import Novelty, VectorStore
-from core.scoring.scorer import EmbeddingScorer
+from core.scoring.scorer import ChainScorer
 from core.state import State, apply
 
 
@@ -33,13 +34,15 @@ class ScriptedEmbedder:
 
     name = "scripted"
     dims = 2
-    threshold = 0.15
 
     def __init__(self, script: dict[str, Sequence[float] | None]) -> None:
         self.script = script
         self.asked: list[str] = []
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    async def prepare(self) -> None:
+        pass
+
+    async def embed(self, texts: Sequence[str], account: Account) -> list[Embedding]:
         self.asked += texts
         vectors = [self.script[text] for text in texts]
         return [Embedding(None if vector is None else np.array(vector, dtype=np.float32)) for vector in vectors]
@@ -53,23 +56,25 @@ def angle(degrees: float) -> tuple[float, float]:
 
 
 async def test_the_first_idea_is_wholly_new() -> None:
-    scores = await EmbeddingScorer(ScriptedEmbedder({"a": angle(10)})).score(chain := chain_of("a"), chain.ideas[0])
+    scores = await ChainScorer(ScriptedEmbedder({"a": angle(10)})).score(
+        chain := chain_of("a"), chain.ideas[0], Account()
+    )
     assert (scores.embedding_novelty, scores.nearest) == (1.0, None)
     assert (scores.coherence, scores.judged_novelty, scores.embedder) == (None, None, "scripted")
 
 
 async def test_novelty_is_one_minus_the_likeness_to_the_nearest_of_all_earlier() -> None:
     embedder = ScriptedEmbedder({"a": angle(0), "b": angle(90), "c": angle(30)})
-    scorer, chain = EmbeddingScorer(embedder), chain_of("a", "b", "c")
-    scores = [await scorer.score(chain, idea) for idea in chain.ideas]
+    scorer, chain = ChainScorer(embedder), chain_of("a", "b", "c")
+    scores = [await scorer.score(chain, idea, Account()) for idea in chain.ideas]
     assert [score.nearest for score in scores] == [None, 1, 1]
     assert [score.embedding_novelty for score in scores] == pytest.approx([1, 1, 1 - math.cos(math.pi / 6)], abs=1e-6)
 
 
 async def test_a_failing_idea_counts_as_earlier_too() -> None:
     embedder = ScriptedEmbedder({"a": angle(0), "failing": angle(1), "c": angle(2)})
-    scorer, chain = EmbeddingScorer(embedder), chain_of("a", "failing", "c")
-    await scorer.score(chain, chain.ideas[0])
+    scorer, chain = ChainScorer(embedder), chain_of("a", "failing", "c")
+    await scorer.score(chain, chain.ideas[0], Account())
     chain.ideas[1] = type(chain.ideas[1])(
         number=2,
         step=2,
@@ -77,66 +82,66 @@ async def test_a_failing_idea_counts_as_earlier_too() -> None:
         author="anna",
         score=ev.IdeaScored(question="q", idea=2, verdict="failed", failed_rule="embedding_novelty"),
     )
-    await scorer.score(chain, chain.ideas[1])
-    assert (await scorer.score(chain, chain.ideas[2])).nearest == 2
+    await scorer.score(chain, chain.ideas[1], Account())
+    assert (await scorer.score(chain, chain.ideas[2], Account())).nearest == 2
 
 
 async def test_a_resumed_chain_is_scored_as_an_uncut_one() -> None:
     script: dict[str, Sequence[float] | None] = {name: angle(20 * place) for place, name in enumerate("abcdef")}
-    uncut, chain = EmbeddingScorer(ScriptedEmbedder(script)), chain_of(*"abcdef")
-    wanted = [await uncut.score(chain, idea) for idea in chain.ideas]
+    uncut, chain = ChainScorer(ScriptedEmbedder(script)), chain_of(*"abcdef")
+    wanted = [await uncut.score(chain, idea, Account()) for idea in chain.ideas]
     for cut in range(6):
-        resumed = EmbeddingScorer(ScriptedEmbedder(script))
-        assert [await resumed.score(chain, idea) for idea in chain.ideas[cut:]] == wanted[cut:]
+        resumed = ChainScorer(ScriptedEmbedder(script))
+        assert [await resumed.score(chain, idea, Account()) for idea in chain.ideas[cut:]] == wanted[cut:]
 
 
 async def test_each_text_is_embedded_once() -> None:
     embedder = ScriptedEmbedder({name: angle(20 * place) for place, name in enumerate("abc")})
-    scorer, chain = EmbeddingScorer(embedder), chain_of(*"abc")
+    scorer, chain = ChainScorer(embedder), chain_of(*"abc")
     for idea in chain.ideas:
-        await scorer.score(chain, idea)
-    list(await scorer.most_different(chain))
+        await scorer.score(chain, idea, Account())
+    list(await scorer.most_different(chain, Account()))
     assert embedder.asked == ["a", "b", "c"]
 
 
 async def test_an_idea_is_never_compared_with_itself_or_a_later_one() -> None:
     """A prompt may want the vectors of all ideas while the newest still waits for its scores."""
-    scorer = EmbeddingScorer(ScriptedEmbedder({"a": angle(0), "own": angle(90), "c": angle(91)}))
+    scorer = ChainScorer(ScriptedEmbedder({"a": angle(0), "own": angle(90), "c": angle(91)}))
     chain = chain_of("a", "own", "c")
-    list(await scorer.most_different(chain))
-    scores = await scorer.score(chain, chain.ideas[1])
+    list(await scorer.most_different(chain, Account()))
+    scores = await scorer.score(chain, chain.ideas[1], Account())
     assert scores.nearest == 1
     assert scores.embedding_novelty == pytest.approx(1, abs=1e-6)
-    assert (await scorer.score(chain, chain.ideas[2])).nearest == 2
+    assert (await scorer.score(chain, chain.ideas[2], Account())).nearest == 2
 
 
 @pytest.mark.parametrize("vector", [None, (0.0, 0.0), (math.nan, 1.0), (math.inf, 0.0), (-math.inf, math.inf)], ids=str)
 async def test_a_text_without_a_direction_is_unscored_and_never_passes(vector: Sequence[float] | None) -> None:
-    scorer = EmbeddingScorer(ScriptedEmbedder({"a": angle(0), "odd": vector, "c": angle(60)}))
+    scorer = ChainScorer(ScriptedEmbedder({"a": angle(0), "odd": vector, "c": angle(60)}))
     chain = chain_of("a", "odd", "c")
-    _, odd, third = [await scorer.score(chain, idea) for idea in chain.ideas]
+    _, odd, third = [await scorer.score(chain, idea, Account()) for idea in chain.ideas]
     assert (odd.embedding_novelty, odd.nearest) == (None, None)
     assert judge(odd, Rules()) == Verdict("unscored")
     assert third.nearest == 1
     assert third.embedding_novelty == pytest.approx(0.5, abs=1e-6)
 
-    alone = EmbeddingScorer(ScriptedEmbedder({"odd": vector}))
+    alone = ChainScorer(ScriptedEmbedder({"odd": vector}))
     [only] = chain_of("odd").ideas
-    assert (await alone.score(chain_of("odd"), only)).embedding_novelty is None, "not even as the first"
+    assert (await alone.score(chain_of("odd"), only, Account())).embedding_novelty is None, "not even as the first"
 
 
 async def test_vectors_of_any_length_are_compared_by_direction() -> None:
-    scorer = EmbeddingScorer(ScriptedEmbedder({"a": (1e-30, 0), "b": (1e30, 1e30)}))
+    scorer = ChainScorer(ScriptedEmbedder({"a": (1e-30, 0), "b": (1e30, 1e30)}))
     chain = chain_of("a", "b")
-    scores = [await scorer.score(chain, idea) for idea in chain.ideas]
+    scores = [await scorer.score(chain, idea, Account()) for idea in chain.ideas]
     assert scores[1].embedding_novelty == pytest.approx(1 - math.sqrt(0.5), abs=1e-6)
 
 
 async def test_the_same_words_have_no_novelty_and_it_is_not_negative(embedder: WordLlamaEmbedder) -> None:
     texts = [f"Drum on floe {number} and time the echo." for number in range(20)]
     chain = chain_of(*texts, *texts)
-    scorer = EmbeddingScorer(embedder)
-    scores = [await scorer.score(chain, idea) for idea in chain.ideas]
+    scorer = ChainScorer(embedder)
+    scores = [await scorer.score(chain, idea, Account()) for idea in chain.ideas]
     again = [score.embedding_novelty for score in scores[20:]]
     assert all(novelty is not None and 0 <= novelty < 1e-6 for novelty in again)
     assert {score.mechanical is not None for score in scores[20:]} == {True}
@@ -148,8 +153,8 @@ async def test_the_real_embedder_tells_a_new_thought_from_an_old_one(embedder: W
         "Freeze hydrophones into the ice in autumn, and listen to it cracking in the spring.",
         "Train seals to carry magnetometers and map how currents below change.",
     )
-    scorer = EmbeddingScorer(embedder)
-    _, near, far = [await scorer.score(chain, idea) for idea in chain.ideas]
+    scorer = ChainScorer(embedder)
+    _, near, far = [await scorer.score(chain, idea, Account()) for idea in chain.ideas]
     assert near.embedding_novelty is not None
     assert far.embedding_novelty is not None
     assert near.embedding_novelty < WORDLLAMA_THRESHOLD < far.embedding_novelty
@@ -168,7 +173,7 @@ async def test_a_long_text_is_embedded_in_pieces_and_marked(embedder: WordLlamaE
     assert float(one.vector @ many.vector) == pytest.approx(1, abs=1e-2)
     assert [vector.shape == (256,) and vector.dtype == np.float32 for vector in (one.vector, many.vector)] == [True] * 2
     chain = chain_of(short * 1000)
-    assert (await EmbeddingScorer(embedder).score(chain, chain.ideas[0])).chunks == many.chunks
+    assert (await ChainScorer(embedder).score(chain, chain.ideas[0], Account())).chunks == many.chunks
 
 
 @given(st.text(st.sampled_from("ab \n"), max_size=60), st.integers(1, 12))
