@@ -16,12 +16,13 @@ from core.machine import Check, native, sessions_checks, terminal, versions
 from core.masking import Mask
 from core.models import EmbedderSpec
 from core.naming import broken_teams, embedder_of, judging_of, team_named
-from core.providers.asking import missing_key
-from core.providers.aws import aws_settings
+from core.providers.access import missing_key
 from core.providers.catalog import Providers
-from core.providers.found import FoundModel, find_models
+from core.providers.discovery.aws import aws_settings
+from core.providers.discovery.found import FoundModel, find_models
 from core.providers.known import catalogue, embedding_of, name_paid_for
-from core.settings import Settings, read_settings
+from core.settings import Settings
+from core.surroundings import Surroundings, surroundings
 from core.text import shown
 
 _ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "AZURE_OPENAI_ENDPOINT", "OLLAMA_HOST", "HF_ENDPOINT")
@@ -37,11 +38,12 @@ class Report(Struct, frozen=True):
 
 async def examine(config: str | None, sessions: str | None, providers: Providers) -> Report:
     """Look at everything. Calls no model, and leaves nothing behind."""
+    env = load_env_file()  # it counts even if the settings can't be read
     try:
-        settings, trouble = read_settings(config), ""
+        here, trouble = surroundings(config), ""
     except UsageError as error:
-        settings, trouble = Settings(path=Path("config.toml")), error.message
-    files = load_env_file(settings.key_variables)
+        here, trouble = Surroundings(Settings(path=Path("config.toml")), env), error.message
+    settings = here.settings
     found, shell, engine, words = await asyncio.gather(
         find_models(settings, providers), terminal(), native("xllamacpp"), native("wordllama")
     )
@@ -51,8 +53,8 @@ async def examine(config: str | None, sessions: str | None, providers: Providers
     checks = [
         versions(),
         *shell,
-        *_config(settings, trouble),
-        *_keys(settings, files),
+        *_config(settings, trouble, found),
+        *_keys(settings, env.then(here.env)),
         *_models(found),
         built_in,
         embedder,
@@ -69,7 +71,7 @@ async def examine(config: str | None, sessions: str | None, providers: Providers
     return Report(masked, writes and saves and not trouble and embedder.health != "bad")
 
 
-def _config(settings: Settings, trouble: str) -> Iterator[Check]:
+def _config(settings: Settings, trouble: str, found: Sequence[FoundModel]) -> Iterator[Check]:
     if trouble:
         yield Check("config", "bad", trouble, "correct it: until then nothing in it counts, and no session starts")
         return
@@ -81,7 +83,7 @@ def _config(settings: Settings, trouble: str) -> Iterator[Check]:
         yield Check("config", "note", why)
     if settings.default_team:
         try:
-            team_named(settings.default_team, settings)
+            team_named(settings.default_team, settings, found)
         except JagstormError as error:
             yield Check("config", "note", f"default_team: {error.message}")
 

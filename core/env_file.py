@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from core.config import config_folder
 from core.files import read_file
+from core.providers.access import ANTHROPIC_KEY, AZURE_ENDPOINT, AZURE_KEY, AZURE_TOKEN, OPENAI_KEY
 from core.providers.addresses import is_local
 from core.providers.known import catalogue
 
@@ -23,17 +24,18 @@ _OTHER_KEYS = ("AWS_BEARER_TOKEN_BEDROCK", "OLLAMA_API_KEY", "HF_TOKEN")
 _PLACES = ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION")
 """What chooses among a person's own accounts, and sends nothing elsewhere."""
 
-_TOGETHER = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
-"""One key in three parts: all from one file, or none."""
+_AWS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+_AZURE = (AZURE_KEY, AZURE_TOKEN)
+_TOGETHER = (_AWS, _AZURE)
+"""What signs in to one account: all from one file, or none. So no address from a file gets a key from elsewhere."""
 
 _GOES_WITH = {
-    "OPENAI_BASE_URL": "OPENAI_API_KEY",
-    "OPENAI_ORG_ID": "OPENAI_API_KEY",
-    "OPENAI_PROJECT_ID": "OPENAI_API_KEY",
-    "ANTHROPIC_BASE_URL": "ANTHROPIC_API_KEY",
-    "AZURE_OPENAI_ENDPOINT": "AZURE_OPENAI_API_KEY",
-    "AZURE_OPENAI_API_VERSION": "AZURE_OPENAI_API_KEY",
-    "OPENAI_API_VERSION": "AZURE_OPENAI_API_KEY",
+    "OPENAI_BASE_URL": (OPENAI_KEY,),
+    "OPENAI_ORG_ID": (OPENAI_KEY,),
+    "OPENAI_PROJECT_ID": (OPENAI_KEY,),
+    "ANTHROPIC_BASE_URL": (ANTHROPIC_KEY,),
+    AZURE_ENDPOINT: _AZURE,
+    "OPENAI_API_VERSION": _AZURE,
 }
 """Where a key is sent, and as whose: taken only if the key itself was taken from the same file."""
 
@@ -44,6 +46,11 @@ class EnvFiles(Struct, frozen=True):
     taken: dict[str, Path]
     left: dict[str, Path]
 
+    def then(self, later: "EnvFiles") -> "EnvFiles":
+        """What became of them after the files were read again."""
+        taken = self.taken | later.taken
+        return EnvFiles(taken, {name: path for name, path in later.left.items() if name not in taken})
+
 
 def load_env_file(more: Iterable[str] = ()) -> EnvFiles:
     """Put the keys of both files into the environment, those of the current folder first; what is set stays.
@@ -51,26 +58,32 @@ def load_env_file(more: Iterable[str] = ()) -> EnvFiles:
     `more` are further variables that hold keys, as the config file names them. A file that can't be read counts as
     none.
     """
-    keys = {*(name for host in catalogue().hosts for name in host.keys), *_OTHER_KEYS, *more}
     taken: dict[str, Path] = {}
     left: dict[str, Path] = {}
     own = config_folder() / ENV_FILE
     for path in (Path(ENV_FILE), own):
-        found = _variables(path)
-        chosen = _chosen(found, keys, trusted=path is own)
+        if not (found := _variables(path)):
+            continue
+        chosen = _chosen(found, _keys(more), trusted=path is own)
         os.environ.update(chosen)
         taken |= dict.fromkeys(chosen, path)
         left |= dict.fromkeys(found.keys() - taken.keys() - left.keys(), path)
     return EnvFiles(taken, left)
 
 
+def _keys(more: Iterable[str]) -> set[str]:
+    return {*(name for host in catalogue().hosts for name in host.keys), *_OTHER_KEYS, *more}
+
+
 def _chosen(found: Mapping[str, str], keys: Iterable[str], *, trusted: bool) -> dict[str, str]:
     """Those of the variables that may be set, and aren't."""
     fresh = {name: value for name, value in found.items() if name not in os.environ}
-    chosen = {name: fresh[name] for name in (*keys, *_PLACES) if name in fresh}
-    if not any(name in os.environ for name in _TOGETHER):
-        chosen |= {name: fresh[name] for name in _TOGETHER if name in fresh}
-    chosen |= {name: fresh[name] for name, key in _GOES_WITH.items() if name in fresh and key in chosen}
+    grouped = {name for group in _TOGETHER for name in group}
+    names = [name for name in (*keys, *_PLACES) if name not in grouped]
+    names += [name for group in _TOGETHER if os.environ.keys().isdisjoint(group) for name in group]
+    chosen = {name: fresh[name] for name in names if name in fresh}
+    together = {name for name, group in _GOES_WITH.items() if not chosen.keys().isdisjoint(group)}
+    chosen |= {name: fresh[name] for name in together if name in fresh}
     if "OLLAMA_HOST" in fresh and (trusted or is_local(fresh["OLLAMA_HOST"])):
         chosen["OLLAMA_HOST"] = fresh["OLLAMA_HOST"]
     return chosen
@@ -78,12 +91,12 @@ def _chosen(found: Mapping[str, str], keys: Iterable[str], *, trusted: bool) -> 
 
 def _variables(path: Path) -> dict[str, str]:
     """As they stand in the file: nothing in them is replaced or run."""
-    from dotenv.parser import parse_stream
-
     try:
         text = read_file(path).decode("utf-8-sig", errors="replace")
     except OSError:
         return {}
+    from dotenv.parser import parse_stream
+
     values = {
         binding.key: binding.value.strip()
         for binding in parse_stream(io.StringIO(text))

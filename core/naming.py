@@ -1,24 +1,27 @@
 """From a name to what it means: a model, an embedder or a team, as a person writes it in a file or a command."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from msgspec.structs import replace
 
 from core.config import Judging, path_of
-from core.errors import JagstormError, UsageError
+from core.errors import TeamIncompleteError, UsageError
 from core.keys import scrub
 from core.models import YOU, EmbedderSpec, Member, ModelSpec, Served, TeamSpec
 from core.providers.addresses import holds_secret
-from core.providers.known import at_host, catalogue, completed, completed_embedder
-from core.settings import MemberTable, Settings, TeamTable
-from core.teams.presets import EMBEDDED_SOLO, presets
-from core.text import clean_line
+from core.providers.known import EMBEDDING, at_host, catalogue, completed, completed_embedder, short_name
+from core.settings import Settings, TeamTable
+from core.spelling import nearest
+from core.teams.presets import BUILT_IN, shipped
+from core.teams.results import Results
+from core.teams.written import Book, Fault, Written, free_name, member_of, read_team
+from core.text import clean_line, shown
 
 if TYPE_CHECKING:
-    from core.providers.found import FoundModel
+    from core.providers.discovery.found import FoundModel
 
 Spec = TypeVar("Spec", bound=Served)
 
@@ -28,9 +31,6 @@ OFFERED = "found"
 """What the team is called that is put together from what was found."""
 
 MOST_OFFERED = 5
-
-LIKE = 70.0
-"""Of 100: how like a name another must be to be what was meant."""
 
 _FORMS = "a name in config.toml, PROVIDER/MODEL as in openai/gpt-6-luna or ollama/qwen3:8b, or the path of a GGUF file"
 
@@ -46,7 +46,7 @@ def model_named(text: str, settings: Settings) -> ModelSpec:
     if text in settings.models:
         return settings.models[text]
     if text == "embedded":
-        return EMBEDDED_SOLO.members[0].model
+        return BUILT_IN
     if (fetched := _fetched(text)) or text.casefold().endswith(".gguf"):
         return _in_file(fetched or text)
     spec = _served(text, ModelSpec)
@@ -78,39 +78,96 @@ def embedder_named(text: str, settings: Settings) -> Literal["wordllama"] | Embe
     if text in ("", WORDLLAMA):
         return WORDLLAMA
     spec = _served(text, EmbedderSpec)
-    if spec is None or spec.provider == "anthropic":
-        near = _nearest(text, [WORDLLAMA, *settings.embedders])
+    if spec is None:
+        usual = [f"{host.name}/{host.embedder}" for host in catalogue().hosts if host.embedder]
+        near = _nearest(text, [WORDLLAMA, *settings.embedders, *usual])
         raise UsageError(
             f"There is no embedder {_quoted(text)}{near}: give {WORDLLAMA}, a name in config.toml, or PROVIDER/MODEL "
             "as in openai/text-embedding-3-large or ollama/nomic-embed-text"
         )
+    if spec.provider not in EMBEDDING:
+        raise UsageError(
+            f"{_quoted(text)} can't be used here to embed: {spec.provider} can't, {', '.join(EMBEDDING)} and servers "
+            "that speak OpenAI's API can"
+        )
     return completed_embedder(spec)
 
 
-def teams(settings: Settings) -> dict[str, TeamSpec]:
+def team_tables(settings: Settings) -> dict[str, TeamTable]:
+    """All teams as they are written, by name: the person's own, then those that come with Jagstorm."""
+    return settings.teams | {name: table for name, table in shipped().items() if name not in settings.teams}
+
+
+def book_of(
+    settings: Settings,
+    found: "Sequence[FoundModel] | None" = None,
+    results: Callable[[], Results] = Results,
+) -> Book:
+    """All teams with what their names mean here. `found` is None where nobody has looked for models."""
+    return Book(
+        tables=team_tables(settings),
+        model_named=lambda name: model_named(name, settings),
+        found=found,
+        results=results,
+    )
+
+
+def teams(
+    settings: Settings, found: "Sequence[FoundModel] | None" = None, results: Callable[[], Results] = Results
+) -> dict[str, TeamSpec]:
     """By name: the person's own that can be put together, then those that come with Jagstorm."""
-    own = {name: team for name in settings.teams if isinstance(team := _team(name, settings), TeamSpec)}
-    return own | {name: team for name, team in presets().items() if name not in settings.teams}
+    book = book_of(settings, found, results)
+    read = {name: read_team(name, book) for name in book.tables}
+    return {name: written.team for name, written in read.items() if isinstance(written, Written)}
 
 
 def broken_teams(settings: Settings) -> dict[str, str]:
-    """The person's teams that can't be put together, and why, in a line each."""
-    return {name: team.message for name in settings.teams if isinstance(team := _team(name, settings), JagstormError)}
+    """The person's teams that can't be put together, and why, in a line each. Not those that only lack models."""
+    book = book_of(settings)
+    read = {name: read_team(name, book) for name in settings.teams}
+    return {
+        name: fault_line(name, fault, settings)
+        for name, written in read.items()
+        if not isinstance(written, Written) and (fault := next((each for each in written if not each.incomplete), None))
+    }
 
 
-def team_named(name: str, settings: Settings) -> TeamSpec:
-    """Raises `UsageError`, saying what is wrong with the team, or which there are."""
-    if name in settings.teams:
-        team = _team(name, settings)
-        if isinstance(team, JagstormError):
-            raise team
-        return team
-    known = teams(settings)
-    if name not in known:
-        raise UsageError(
-            f"There is no team {_quoted(name)}{_nearest(name, known)}; there are: {clean_line(', '.join(known), 300)}"
-        )
-    return known[name]
+def team_named(
+    name: str,
+    settings: Settings,
+    found: "Sequence[FoundModel] | None" = None,
+    results: Callable[[], Results] = Results,
+) -> TeamSpec:
+    """Raises `UsageError`, saying what is wrong with the team, or which there are; `TeamIncompleteError` for one that
+    is made of models that were not found."""
+    return written_team(name, settings, book_of(settings, found, results)).team
+
+
+def written_team(name: str, settings: Settings, book: Book) -> Written:
+    """The same, with where its weights and its routes are from."""
+    if name not in book.tables:
+        near, known = _nearest(name, book.tables), clean_line(", ".join(book.tables), 300)
+        raise UsageError(f"There is no team {_quoted(name)}{near}; there are: {known}")
+    written = read_team(name, book)
+    if isinstance(written, Written):
+        return written
+    fault = next((each for each in written if not each.incomplete), written[0])
+    if fault.incomplete:
+        raise TeamIncompleteError(fault.what if not fault.key else f"{clean_line(name, 80)}: {fault.what}")
+    raise UsageError(fault_line(name, fault, settings))
+
+
+def fault_line(name: str, fault: Fault, settings: Settings) -> str:
+    """As `core.settings_reader` says what is wrong in a file."""
+    key = f"{fault.key}: " if fault.key else ""
+    return f"{shown(settings.path)}: [teams.{scrub(clean_line(name, 80))}] {key}{fault.what}"
+
+
+def needs_models(name: str, settings: Settings) -> bool:
+    """Whether a team is made of the models found here, or has such a team among its members."""
+    book = book_of(settings)
+    written = read_team(name, book) if name in book.tables else ()
+    return not isinstance(written, Written) and any(fault.incomplete for fault in written)
 
 
 def judging_of(team: str, settings: Settings) -> Judging:
@@ -129,14 +186,14 @@ def embedder_of(team: str, settings: Settings) -> Literal["wordllama"] | Embedde
 def solo_team(spec: ModelSpec) -> TeamSpec:
     """A team of one model, named after it."""
     name = spec.name if spec.name != YOU else f"{spec.name} (model)"
-    return TeamSpec(name=name, strategy="solo", members=(_member(name, spec),))
+    return TeamSpec(name=name, strategy="solo", members=(member_of(name, spec),))
 
 
 def team_of(specs: Sequence[ModelSpec]) -> TeamSpec:
     """A team of several models, of which each step draws one."""
     members: list[Member] = []
     for spec in specs:
-        members.append(_member(_free(spec.name, [member.name for member in members]), spec))
+        members.append(member_of(free_name(spec.name, [member.name for member in members]), spec))
     return TeamSpec(name=" + ".join(member.name for member in members)[:80], strategy="sample", members=tuple(members))
 
 
@@ -165,42 +222,9 @@ def usual_names() -> list[str]:
     return [f"{host.name}/{model}" for host in catalogue().hosts for model in host.models]
 
 
-def _team(name: str, settings: Settings) -> TeamSpec | JagstormError:
-    table = settings.teams[name]
-    try:
-        members = _members(table, settings)
-        strategy: Any = table.strategy or ("solo" if len(members) == 1 else "sample")
-        return TeamSpec(name=name, strategy=strategy, members=members, about=table.about)
-    except (JagstormError, ValueError) as error:
-        return UsageError(f"The team {_quoted(name)} in {settings.path.name} can't be used. {error}")
-
-
-def _members(table: TeamTable, settings: Settings) -> tuple[Member, ...]:
-    members: list[Member] = []
-    for entry in table.members:
-        written = entry if isinstance(entry, MemberTable) else MemberTable(model=entry)
-        spec = model_named(written.model, settings)
-        taken = [member.name for member in members]
-        member = _member(written.name or _free(spec.name, taken), spec)
-        style = written.style or member.style
-        members.append(replace(member, weight=written.weight, style=style, persona=written.persona))
-    return tuple(members)
-
-
-def _member(name: str, spec: ModelSpec) -> Member:
-    # The built-in model is too small to answer between tags.
-    return Member(name=name, model=spec, style="list" if spec.provider == "embedded" else "tagged")
-
-
-def _free(name: str, taken: list[str]) -> str:
-    """`name`, with a number behind it if it is taken."""
-    names = (name if number == 1 else f"{name}-{number}" for number in range(1, len(taken) + 2))
-    return next(each for each in names if each not in taken)
-
-
 def _fetched(text: str) -> str:
     """The path of a file that was fetched, by its name; "" if there is none."""
-    from core.providers.model_files import local_models
+    from core.providers.hub.files import local_models
 
     return next((str(path) for path in local_models() if text in (path.stem, path.name)), "")
 
@@ -211,7 +235,7 @@ def _in_file(text: str) -> ModelSpec:
 
     path = path_of(text)
     weights_path(str(path))
-    return completed(ModelSpec(name=clean_line(path.stem, 60), model=str(path.absolute())))
+    return completed(ModelSpec(name=short_name(path.stem), model=str(path.absolute())))
 
 
 def _served(text: str, kind: type[Spec]) -> Spec | None:
@@ -221,7 +245,7 @@ def _served(text: str, kind: type[Spec]) -> Spec | None:
     model, base_url = _split_address(clean_line(rest, 400))
     if not model or not (host or prefix == "ollama"):
         return None
-    spec = kind(name=clean_line(model.rpartition("/")[2], 60) or model, provider=prefix, model=model, base_url=base_url)
+    spec = kind(name=short_name(model), provider=prefix, model=model, base_url=base_url)
     return at_host(spec, host) if host else spec
 
 
@@ -236,13 +260,8 @@ def _split_address(text: str) -> tuple[str, str]:
 
 
 def _nearest(text: str, names: Iterable[str]) -> str:
-    """The names that are most like `text`, with or without their provider, as the end of a sentence."""
-    from rapidfuzz import fuzz
-
-    def likeness(name: str) -> float:
-        return max(fuzz.ratio(text.casefold(), part) for part in (name.casefold(), name.casefold().rpartition("/")[2]))
-
-    found = sorted((name for name in dict.fromkeys(names) if likeness(name) >= LIKE), key=likeness, reverse=True)[:3]
+    """The names that are most like `text`, as the end of a sentence."""
+    found = nearest(text, names, 3)
     return f"; the nearest: {', '.join(found)}" if found else ""
 
 

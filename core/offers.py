@@ -1,19 +1,22 @@
 """The teams that a person can choose from: their own, those made of what was found here, and the built-in ones."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.config import Judging, Plan
-from core.models import EmbedderSpec, Served, TeamSpec
+from core.config import Judging
+from core.models import EmbedderSpec, TeamSpec
 from core.naming import broken_teams, embedder_of, judging_of, offered_judge, offered_team, solo_team, teams
-from core.providers.addresses import is_local
-from core.providers.found import FoundModel
 from core.settings import Settings
-from core.teams.presets import default_team, on_model, presets
+from core.teams.presets import default_team, on_model, presets, shipped
+from core.teams.results import Results
+from core.teams.weights import weighed
+
+if TYPE_CHECKING:
+    from core.providers.discovery.found import FoundModel
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -26,20 +29,27 @@ class Offer(Struct, frozen=True, kw_only=True):
     """Why it can't be used now, in a line."""
 
 
-def offered(settings: Settings, found: Sequence[FoundModel] = (), asked_for: TeamSpec | None = None) -> list[Offer]:
+def offered(
+    settings: Settings,
+    found: "Sequence[FoundModel]" = (),
+    asked_for: TeamSpec | None = None,
+    results: Callable[[], Results] = Results,
+) -> list[Offer]:
     """The best first: the one asked for, the person's default, their others, what was found, what is built in.
 
-    Raises `UsageError` if the config file names a judge or an embedder that means nothing.
+    `results` are those of earlier sessions. Raises `UsageError` if the config file names a judge or an embedder that
+    means nothing.
     """
-    own = [_own(team, settings, found) for name, team in teams(settings).items() if name in settings.teams]
+    known = teams(settings, found or None, results)
+    own = [_own(team, settings, found) for name, team in known.items() if name in settings.teams]
     built_in = [
         Offer(team=team, judging=judging_of(name, settings), embedder=embedder_of(name, settings))
         for name, team in presets().items()
         if name not in settings.teams
     ]
-    every = sorted(
-        [*own, *_of_found(settings, found), *built_in], key=lambda offer: offer.team.name != settings.default_team
-    )
+    of_paper = [team for name, team in known.items() if name not in settings.teams and shipped()[name].found]
+    of_found = _of_found(settings, found, of_paper, results)
+    every = sorted([*own, *of_found, *built_in], key=lambda offer: offer.team.name != settings.default_team)
     if asked_for is None:
         return every
     first = Offer(team=asked_for, judging=_judging(settings, found), embedder=embedder_of("", settings))
@@ -51,44 +61,41 @@ def problems(settings: Settings) -> list[str]:
     return [*settings.problems, *broken_teams(settings).values()]
 
 
-def costs_money(plan: Plan) -> bool:
-    """Whether anybody whom the plan asks may send a bill."""
-    asked: list[Served] = [member.model for member in plan.team.members]
-    asked += plan.judging.judges
-    if plan.embedder != "wordllama":
-        asked.append(plan.embedder)
-    return any(map(_may_cost, asked))
-
-
-def _may_cost(spec: Served) -> bool:
-    return spec.provider not in ("embedded", "ollama") and not (spec.base_url and is_local(spec.base_url))
-
-
-def _own(team: TeamSpec, settings: Settings, found: Sequence[FoundModel]) -> Offer:
+def _own(team: TeamSpec, settings: Settings, found: "Sequence[FoundModel]") -> Offer:
     judging = judging_of(team.name, settings)
-    specs = [member.model for member in team.members] + list(judging.judges)
+    specs = [member.model for member in team.everybody] + list(judging.judges)
     unready = (model for model in found if model.state != "ready" and model.spec in specs)
     trouble = next((f"{model.spec.name}: {model.todo or model.state}" for model in unready), "")
     return Offer(team=team, judging=judging, embedder=embedder_of(team.name, settings), trouble=trouble)
 
 
-def _of_found(settings: Settings, found: Sequence[FoundModel]) -> Iterator[Offer]:
-    """Teams of models that are ready and that no team of the person's own is made of."""
+def _of_found(
+    settings: Settings, found: "Sequence[FoundModel]", of_paper: Sequence[TeamSpec], results: Callable[[], Results]
+) -> Iterator[Offer]:
+    """Teams of models that are ready: of them together, those of the paper, and each alone."""
     ready = [model for model in found if model.state == "ready" and model.recommended]
     judging, embedder = _judging(settings, found), embedder_of("", settings)
     if (team := offered_team(found)) and len(team.members) > 1:
+        yield Offer(team=weighed(team, results), judging=judging, embedder=embedder)
+    for team in _different(of_paper):
         yield Offer(team=team, judging=judging, embedder=embedder)
     for model in ready:
         yield Offer(team=_alone(model), judging=judging, embedder=embedder)
 
 
-def _alone(model: FoundModel) -> TeamSpec:
+def _different(of_paper: Sequence[TeamSpec]) -> list[TeamSpec]:
+    """Those that are no other's twin: of five makers' models, the best of each maker are the best five of makers."""
+    alike = [replace(team, name="", about="") for team in of_paper]
+    return [team for place, team in enumerate(of_paper) if alike[place] not in alike[:place]]
+
+
+def _alone(model: "FoundModel") -> TeamSpec:
     if model.spec.provider == "embedded" and model.spec.model:
         return replace(on_model(default_team(), Path(model.spec.model)), name=model.name, about=model.where)
     return replace(solo_team(model.spec), about=model.where)
 
 
-def _judging(settings: Settings, found: Sequence[FoundModel]) -> Judging:
+def _judging(settings: Settings, found: "Sequence[FoundModel]") -> Judging:
     """The person's judges; if they name none, one that was found and is known to be good enough."""
     judging = judging_of("", settings)
     good = offered_judge(found)

@@ -1,6 +1,7 @@
 """From what a person asks for, and what their config file says, to the plan of a session."""
 
-from typing import Annotated, Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -13,6 +14,7 @@ from core.naming import (
     judge_named,
     judging_of,
     model_named,
+    needs_models,
     solo_team,
     team_named,
     team_of,
@@ -22,6 +24,11 @@ from core.rules import WORDLLAMA_THRESHOLD, Rules, extended, rules_for
 from core.settings import Settings
 from core.store import library
 from core.teams.presets import default_team, on_model
+from core.teams.results import Results
+from core.teams.weights import weighed
+
+if TYPE_CHECKING:
+    from core.providers.discovery.found import FoundModel
 
 
 class Wishes(Struct, frozen=True, kw_only=True):
@@ -43,9 +50,20 @@ class Wishes(Struct, frozen=True, kw_only=True):
     random_seed: int | None = None
 
 
-def plan_for(question: Question, wishes: Wishes, settings: Settings) -> Plan:
-    """Raises `UsageError` for a name that means nothing, `ModelUnavailableError` for a file that is no model."""
-    team = team_for(wishes, settings)
+def plan_for(
+    question: Question,
+    wishes: Wishes,
+    settings: Settings,
+    found: "Sequence[FoundModel] | None" = None,
+    results: Callable[[], Results] = Results,
+) -> Plan:
+    """`found` are the models that were looked for because `looks_for_models` said so; `results` those of earlier
+    sessions, asked for only if weights or routes rest on them.
+
+    Raises `UsageError` for a name that means nothing, `ModelUnavailableError` for a file that is no model or a team
+    that lacks models.
+    """
+    team = team_for(wishes, settings, found, results)
     embedder = embedder_named(wishes.embedder, settings) if wishes.embedder else embedder_of(team.name, settings)
     return library.new_plan(
         (question,),
@@ -58,18 +76,29 @@ def plan_for(question: Question, wishes: Wishes, settings: Settings) -> Plan:
     )
 
 
-def team_for(wishes: Wishes, settings: Settings) -> TeamSpec:
+def looks_for_models(wishes: Wishes, settings: Settings) -> bool:
+    """Whether the team that is asked for is made of what is found here."""
+    name = wishes.team or settings.default_team
+    return bool(name) and not wishes.models and needs_models(name, settings)
+
+
+def team_for(
+    wishes: Wishes,
+    settings: Settings,
+    found: "Sequence[FoundModel] | None" = None,
+    results: Callable[[], Results] = Results,
+) -> TeamSpec:
     """The team that is asked for: by name, or of the models that are named; else the person's own default."""
     name = wishes.team or settings.default_team
     if not wishes.models:
-        return team_named(name, settings) if name else default_team()
+        return team_named(name, settings, found, results) if name else default_team()
     if len(wishes.models) == 1 and wishes.models[0].casefold().endswith(".gguf"):
         # Another file for a team that runs in this process.
         team = team_named(wishes.team, settings) if wishes.team else default_team()
-        if all(member.model.provider == "embedded" for member in team.members):
+        if all(member.model.provider == "embedded" for member in team.everybody):
             return on_model(team, path_of(wishes.models[0]))
     specs = [model_named(model, settings) for model in wishes.models]
-    return solo_team(specs[0]) if len(specs) == 1 else team_of(specs)
+    return solo_team(specs[0]) if len(specs) == 1 else weighed(team_of(specs), results)
 
 
 def judging_for(team: TeamSpec, wishes: Wishes, settings: Settings) -> Judging:

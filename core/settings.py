@@ -11,33 +11,52 @@ from core.config import Judging, config_folder, path_of
 from core.errors import UsageError
 from core.files import read_file, write_private
 from core.keys import scrub
-from core.models import Budget, EmbedderSpec, ModelSpec, Style
+from core.models import Budget, Effort, EmbedderSpec, ModelSpec, Style
 from core.text import clean_line, shown
 
 CONFIG_FILE = "config.toml"
 
 
 class MemberTable(Struct, frozen=True, kw_only=True):
-    """A member as a person writes it."""
+    """A member as a person writes it: a model, or another team in its place."""
 
-    model: str
+    model: str = ""
     """As `core.naming.model_named` takes it."""
+    team: str = ""
     name: str = ""
-    """"" for the model's."""
-    weight: Annotated[float, Meta(gt=0, le=1e6, description="How often it is asked, next to the others")] = 1.0
+    """"" for the model's, or the team's."""
+    weight: Annotated[float, Meta(gt=0, le=1e6, description="How often it is asked, next to the others")] | None = None
+    """None for what results say."""
     style: Style | None = None
     """None for what suits the model."""
     persona: Annotated[str, Meta(description="Who it is to be")] = ""
+    temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
+    """None, and "" for the effort: as the model has it."""
+    effort: Effort = ""
 
 
 class TeamTable(Struct, frozen=True, kw_only=True):
-    """A team as a person writes it."""
+    """A team as a person writes it. What is not explained here is as in `TeamSpec`."""
 
-    members: Annotated[tuple[str | MemberTable, ...], Meta(min_length=1)]
+    members: Annotated[tuple[str | MemberTable, ...], Meta(min_length=1)] = ()
     """Names of models, or tables."""
+    found: Literal["", "best", "vendors"] = ""
+    """In place of members: the best of the models that are found here, or the best of each maker."""
+    size: Annotated[int, Meta(ge=1, le=50)] | None = None
+    """How many of those; None for all there are."""
     strategy: str = ""
     """One of `TeamSpec`'s; "" for what suits the number of members."""
     about: str = ""
+    inverted: bool = False
+    drafts: Annotated[int, Meta(ge=1, le=20)] = 1
+    selector: str = "novel"
+    """A `Chooser`; `best` for the member of the greatest weight; a member's name, or a model's."""
+    selector_orders: Literal[1, 2] = 1
+    lead: str = ""
+    directions: Annotated[int, Meta(ge=1, le=20)] | None = None
+    routes: dict[str, str] = {}
+    """Of a router without any they are computed."""
+    per: Literal["idea", "cost", "time"] = "idea"
     judges: tuple[str, ...] | None = None
     """Names of models; None for those of `[judging]`."""
     embedder: str = ""
@@ -92,7 +111,7 @@ def read_settings(given: str | None = None) -> Settings:
         raise UsageError(f"{shown(path)} can't be read: {error.strerror or error}") from None
     from core.settings_reader import checked_settings
 
-    return checked_settings(path, _parsed(path, content))
+    return checked_settings(path, parsed(path, content))
 
 
 def remember(path: Path, key: Literal["theme", "default_team", "embedder"], value: str) -> None:
@@ -106,7 +125,7 @@ def remember(path: Path, key: Literal["theme", "default_team", "embedder"], valu
     try:
         path = path.resolve()  # a link to a file elsewhere stays one
         content = read_file(path) if path.exists() else b""
-        _parsed(path, content)
+        parsed(path, content)
         document = tomlkit.parse(content.decode("utf-8-sig"))
         document[key] = value
         text = tomlkit.dumps(document)
@@ -121,7 +140,8 @@ def remember(path: Path, key: Literal["theme", "default_team", "embedder"], valu
         raise UsageError(f"{shown(path)} can't be written: {error.strerror or error}") from None
 
 
-def _parsed(path: Path, content: bytes) -> dict[str, Any]:
+def parsed(path: Path, content: bytes) -> dict[str, Any]:
+    """Raises `UsageError` for what is no text or no TOML."""
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

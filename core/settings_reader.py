@@ -16,8 +16,10 @@ from core.errors import UsageError
 from core.keys import scrub
 from core.models import Budget, EmbedderSpec, ModelSpec, ProviderName, Served, TeamSpec
 from core.providers.addresses import holds_secret
-from core.providers.known import at_host, catalogue, completed, completed_embedder
+from core.providers.known import EMBEDDING, at_host, catalogue, completed, completed_embedder
+from core.questions import LEAVES
 from core.settings import MemberTable, Settings, TeamTable
+from core.spelling import nearest
 from core.text import clean_all, clean_line, shown
 
 Shape = TypeVar("Shape", bound=Struct)
@@ -28,6 +30,21 @@ _SECRET_NAME = re.compile(
 )
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LIKE_A_KEY = re.compile(r"[A-Za-z0-9]{30,}")
+
+_OF_A_TEAM = frozenset({"team", "name", "weight"})
+"""Keys of a member that is a team."""
+
+_LOOKED_AT_BY = {
+    "inverted": "sample",
+    "drafts": "parallel",
+    "selector": "parallel",
+    "selector_orders": "parallel",
+    "lead": "hierarchy",
+    "directions": "hierarchy",
+    "routes": "router",
+    "per": "bandit",
+}
+"""Keys of a team that matter to one strategy alone."""
 
 _ADVICE = 'keys have no place in a file: set it as an environment variable and write api_key_env = "ITS_NAME"'
 
@@ -84,7 +101,11 @@ class _Reader:
         return completed(self._served(table, ModelSpec, where, name), table)
 
     def _embedder(self, table: Any, where: str, name: str) -> EmbedderSpec:
-        return completed_embedder(self._served(table, EmbedderSpec, where, name), table)
+        spec = self._served(table, EmbedderSpec, where, name)
+        if spec.provider not in EMBEDDING:
+            words = f"{', '.join(EMBEDDING)} or a server that speaks OpenAI's API"
+            raise self._wrong(where, f"provider: expected one that embeds ({words}), got {spec.provider!r}")
+        return completed_embedder(spec, table)
 
     def _served(self, table: Any, shape: type[Spec], where: str, name: str) -> Spec:
         """A model or an embedder, at the server that its provider means."""
@@ -102,13 +123,36 @@ class _Reader:
 
     def _team(self, table: Any, where: str) -> TeamTable:
         team = self._read(table, TeamTable, where)
-        for place, member in enumerate(table["members"]):
-            if isinstance(member, dict):
-                self._note_unknown(member, _keys(MemberTable), f"{where}.members[{place}]")
         strategies = _choices(_type_at(TeamSpec, "strategy"))
         if team.strategy and team.strategy not in strategies:
             raise self._wrong(where, f"strategy: expected one of {', '.join(strategies)}, got {team.strategy!r}")
+        if not team.members and not team.found:
+            raise self._wrong(where, "table missing required field `members` (or `found`)")
+        if team.members and team.found:
+            raise self._wrong(where, "found: expected no members beside it: what is found here takes their place")
+        if team.size and not team.found:
+            raise self._wrong(where, 'size: expected only beside found = "best" or "vendors"')
+        for place, member in enumerate(team.members):
+            if isinstance(member, MemberTable):
+                self._member(table["members"][place], member, where, f"members[{place}]")
+        its_own = team.strategy or ("solo" if len(team.members) == 1 else "sample")
+        for key, strategy in _LOOKED_AT_BY.items():
+            if key in table and its_own != strategy:
+                self._note(where, key, f"only the strategy {strategy} looks at it")
+        for leaf in team.routes:
+            known = [*LEAVES, *(part for name in LEAVES for part in name.split(" / ")), "*"]
+            if leaf not in known and (near := nearest(leaf, known)):
+                self._note(f"{where}.routes", leaf, f"no domain of the bank; did you mean {near[0]}?")
         return team
+
+    def _member(self, table: dict[str, Any], member: MemberTable, where: str, place: str) -> None:
+        self._note_unknown(table, _keys(MemberTable), f"{where}.{place}")
+        if not member.model and not member.team:
+            raise self._wrong(where, f"{place}: table missing required field `model` (or `team`)")
+        if member.team and (beside := [key for key in table if key not in _OF_A_TEAM and key in _keys(MemberTable)]):
+            raise self._wrong(
+                where, f"{place}.{beside[0]}: expected no such key beside `team`: it has members of its own"
+            )
 
     def _read(self, table: Any, shape: type[Shape], where: str, keys: Collection[str] = ()) -> Shape:
         """`table` as a `shape`. `keys` are those that may be in it, if others than the shape's."""
@@ -140,7 +184,8 @@ class _Reader:
     def _note_unknown(self, table: dict[str, Any], keys: Collection[str], where: str) -> None:
         for key in table:
             if key not in keys:
-                self._note(where, key, f"no key of ours{_nearest(key, keys)}")
+                near = nearest(key, sorted(keys))
+                self._note(where, key, "no key of ours" + (f"; did you mean {near[0]}?" if near else ""))
 
     def _note(self, where: str, key: str, what: str) -> None:
         self._problems.append(self._line(where, f"{scrub(clean_line(key, 60))}: {what}"))
@@ -171,13 +216,6 @@ def _without(table: dict[str, Any], key: str) -> dict[str, Any]:
 
 def _keys(shape: type[Struct]) -> frozenset[str]:
     return frozenset(field.name for field in fields(shape))
-
-
-def _nearest(key: str, keys: Collection[str]) -> str:
-    from rapidfuzz import process
-
-    found = process.extractOne(key, sorted(keys), score_cutoff=70)
-    return f"; did you mean {found[0]}?" if found else ""
 
 
 def _kind(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Whose server an address is."""
+"""Whose server an address is, and what a person calls it."""
 
 import ipaddress
 import re
@@ -29,12 +29,15 @@ def holds_secret(base_url: str) -> bool:
 
 
 def server_of(base_url: str) -> str:
-    """Host and port, as a person can be shown them: nothing else that may be in an address."""
+    """Host and port, as a person can be shown them: nothing else that may be in an address, no port that goes without
+    saying."""
     host = host_of(base_url)
     try:
-        port = urlsplit(base_url).port
+        parts = urlsplit(base_url if "://" in base_url else f"http://{base_url}")
+        port = None if (parts.scheme, parts.port) in (("http", 80), ("https", 443)) else parts.port
     except ValueError:
         port = None
+    host = f"[{host}]" if ":" in host else host
     return clean_line(f"{host}:{port}" if port else host, 200)
 
 
@@ -46,6 +49,15 @@ def is_loopback(base_url: str) -> bool:
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
     return address.is_loopback or address.is_unspecified
+
+
+def goes_direct(base_url: str) -> bool:
+    """Whether a request never goes by way of a proxy: this machine's own are no business of one, nor are their keys.
+
+    Who else is reached without the proxies of the environment is for its NO_PROXY to say: a machine on a private
+    network may well be reached through one alone.
+    """
+    return is_loopback(base_url)
 
 
 def is_local(base_url: str) -> bool:

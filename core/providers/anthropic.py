@@ -6,56 +6,26 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-from msgspec import Struct
-
 from core.errors import ModelUnavailableError
-from core.keys import read_key
 from core.models import CallFailedError, Chunk, ModelSpec, Prompt, Sent, Served, Usage
-from core.providers import faults
-from core.providers.addresses import host_of, server_of
-from core.providers.anthropic_answers import FilteredError, MessageAnswer, Place, events, failure, sdk_faults
-from core.providers.claude import (
-    Json,
-    conversation,
-    effort,
-    flat,
-    stops,
-    strict_schema,
-    takes,
-    thinking,
-    thinking_rule,
-)
+from core.providers.access import CONNECT_SECONDS, Access, access_to, key_in, server_name
+from core.providers.addresses import goes_direct
+from core.providers.faults import FilteredError
 from core.providers.prices import cost_of
 from core.providers.tokens import estimate_tokens
+from core.providers.wire.anthropic_answers import MessageAnswer, events
+from core.providers.wire.claude import conversation, effort, stops, strict_schema, takes, thinking, thinking_rule
+from core.providers.wire.parameters import Json, flat
 from core.text import clean_line
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
-
-HOME = "https://api.anthropic.com"
-KEY = "ANTHROPIC_API_KEY"
-
-CONNECT_SECONDS = 10.0
 
 MOST_CONNECTIONS = 1000
 
 KEPT, KEPT_PLAIN = 100, 0
 """Idle connections that are kept, with TLS and without. To open a plain one costs nothing, and llama.cpp closes those
 that have answered without a word, so that the next call on one would fail."""
-
-MOST_PAGES = 10
-"""Of a list of models, 1,000 a page."""
-
-
-class Access(Struct, frozen=True):
-    """How a server is reached."""
-
-    url: str
-    variable: str
-    """That holds the key; "" for none."""
-    foreign: bool
-    """Named by the spec, and so not to be told anything that was meant for another."""
 
 
 class AnthropicProvider:
@@ -72,24 +42,24 @@ class AnthropicProvider:
         if rule := thinking_rule(spec):
             raise ModelUnavailableError(rule)
         try:
-            await self._client(spec)
+            await self._client(access_to(spec))
         except CallFailedError as error:
             raise ModelUnavailableError(str(error)) from None
 
     def endpoint(self, spec: Served) -> str:
-        url = access_to(spec).url
-        return "Anthropic" if url == HOME else server_of(url)
+        return server_name(spec)
 
     async def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
         """Anthropic takes no seed. Raises `CallFailedError`."""
         if rule := thinking_rule(spec):
             raise CallFailedError("request", rule)
-        client = await self._client(spec)
+        access = access_to(spec)
+        client = await self._client(access)
         request = _request(spec, prompt)
         yield Sent(flat(request))
         answer = MessageAnswer(prompt)
         try:
-            async with aclosing(events(client, request, self._place(spec))) as streamed:
+            async with aclosing(events(client, request, access, clean_line(spec.model, 200))) as streamed:
                 async for event in streamed:
                     for chunk in answer.take(event):
                         yield chunk
@@ -97,30 +67,12 @@ class AnthropicProvider:
             answer.reason = "refused"
         yield answer.finish()
 
-    async def models(self, spec: Served) -> list[str]:
-        """What the server of `spec` has, by the names that requests use. Raises `CallFailedError`."""
-        client = await self._client(spec)
-        names: list[str] = []
-        query: Json = {"limit": 1000}
-        for _ in range(MOST_PAGES):
-            try:
-                page = msgspec.convert(await client.get("/v1/models", cast_to=object, options={"params": query}), _Page)
-            except msgspec.ValidationError:
-                raise faults.wrong_address(self.endpoint(spec)) from None
-            except sdk_faults() as error:
-                raise failure(error, self._place(spec)) from None
-            names += [clean_line(model.id) for model in page.data]
-            if not page.has_more or not page.last_id:
-                break
-            query["after_id"] = page.last_id
-        return names
-
     async def count_tokens(self, spec: ModelSpec, text: str) -> int:
         """Estimated: to be told, every text would have to be sent."""
         return estimate_tokens(text)
 
     def cost(self, spec: Served, usage: Usage) -> float | None:
-        return cost_of("anthropic", spec.base_model or spec.model, usage, spec.base_url)
+        return cost_of(spec, usage)
 
     async def close(self) -> None:
         """The provider can be used again."""
@@ -128,37 +80,13 @@ class AnthropicProvider:
         for client in clients:
             await client.close()
 
-    async def _client(self, spec: Served) -> "AsyncAnthropic":
-        """Raises `CallFailedError` if there is no key, or no address."""
-        access = access_to(spec)
+    async def _client(self, access: Access) -> "AsyncAnthropic":
+        """Raises `CallFailedError` if there is no key."""
         async with self._connecting:
             if access not in self._clients:
-                if not (host_of(access.url) and access.url.startswith(("http://", "https://"))):
-                    shown = clean_line(access.url, 200)
-                    raise CallFailedError("address", f"{shown} is no address: base_url begins with https://")
-                key = _key(access.variable, self.endpoint(spec)) if access.variable else ""
+                key = key_in(access.variable, access.name) if access.variable else ""
                 self._clients[access] = await asyncio.to_thread(_connect, access, key)
             return self._clients[access]
-
-    def _place(self, spec: Served) -> Place:
-        return Place(self.endpoint(spec), clean_line(spec.model, 200), access_to(spec).variable)
-
-
-def access_to(spec: Served) -> Access:
-    url = spec.base_url or os.environ.get("ANTHROPIC_BASE_URL", "").strip() or HOME
-    variable = spec.api_key_env or ("" if spec.base_url else KEY)
-    # The SDK puts the version into the path itself.
-    return Access(url.rstrip("/").removesuffix("/v1"), variable, bool(spec.base_url))
-
-
-def _key(variable: str, server: str) -> str:
-    """Raises `CallFailedError`."""
-    key = read_key(variable)
-    if not key:
-        raise CallFailedError("denied", f"{server} needs a key: set {variable}, in the environment or in a .env file")
-    if not (key.isascii() and key.isprintable()):
-        raise CallFailedError("denied", f"{variable} holds characters that are in no key: set it again")
-    return key
 
 
 def _connect(access: Access, key: str) -> "AsyncAnthropic":
@@ -170,7 +98,7 @@ def _connect(access: Access, key: str) -> "AsyncAnthropic":
     from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Omit
 
     headers: dict[str, Any] = {}
-    if access.foreign:
+    if not access.trusted:
         lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
         headers = {line.partition(":")[0].strip(): Omit() for line in lines if ":" in line}
     headers |= {"X-Api-Key": key} if key else {"X-Api-Key": Omit(), "Authorization": Omit()}
@@ -178,6 +106,8 @@ def _connect(access: Access, key: str) -> "AsyncAnthropic":
     timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
     kept = KEPT if access.url.startswith("https://") else KEPT_PLAIN
     limits = httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=kept)
+    # In place of the environment's proxies, which the SDK looks up by itself.
+    mounts = dict.fromkeys(("http://", "https://", "all://")) if goes_direct(access.url) else {}
     return AsyncAnthropic(
         api_key=key,
         base_url=access.url,
@@ -186,7 +116,7 @@ def _connect(access: Access, key: str) -> "AsyncAnthropic":
         open_telemetry=False,
         default_headers=headers,
         # A key was not meant for whoever a server sends us on to.
-        http_client=DefaultAsyncHttpxClient(timeout=timeout, limits=limits, follow_redirects=False),
+        http_client=DefaultAsyncHttpxClient(timeout=timeout, limits=limits, follow_redirects=False, mounts=mounts),
     )
 
 
@@ -217,13 +147,3 @@ def _request(spec: ModelSpec, prompt: Prompt) -> Json:
     if config and takes(spec, "output_config"):
         request["output_config"] = config
     return request
-
-
-class _Model(Struct):
-    id: str
-
-
-class _Page(Struct):
-    data: list[_Model]
-    has_more: bool = False
-    last_id: str | None = None

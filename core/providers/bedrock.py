@@ -16,25 +16,16 @@ from core.errors import ModelUnavailableError
 from core.keys import read_key
 from core.models import CallFailedError, Chunk, ModelSpec, Parameter, Prompt, Sent, Served, Usage
 from core.providers import faults
-from core.providers.addresses import host_of, server_of
-from core.providers.bedrock_call import Call, ConverseAnswer, Runtime
-from core.providers.bedrock_faults import FilteredError, Place, failure, set_up_failure
-from core.providers.claude import (
-    Json,
-    conversation,
-    effort,
-    flat,
-    stops,
-    strict_schema,
-    takes,
-    thinking,
-    thinking_rule,
-)
+from core.providers.access import CONNECT_SECONDS
+from core.providers.addresses import goes_direct, host_of, server_of
+from core.providers.faults import FilteredError
 from core.providers.prices import cost_of
 from core.providers.tokens import estimate_tokens
+from core.providers.wire.bedrock_call import ConverseAnswer, Exchange, Runtime
+from core.providers.wire.bedrock_faults import Place, failure, set_up_failure
+from core.providers.wire.claude import conversation, effort, stops, strict_schema, takes, thinking, thinking_rule
+from core.providers.wire.parameters import Json, flat
 from core.text import clean_line
-
-CONNECT_SECONDS = 10
 
 READ_SECONDS = 600
 """How long a call that was given up before its first word may go on waiting for it, in its thread: nobody can hang up
@@ -67,7 +58,7 @@ class BedrockProvider:
 
     def __init__(self) -> None:
         self._runtimes: dict[Account, Runtime] = {}
-        self._calls: set[Call] = set()
+        self._under_way: set[Exchange] = set()
         self._connecting = asyncio.Lock()
 
     async def prepare(self, spec: ModelSpec) -> None:
@@ -96,18 +87,18 @@ class BedrockProvider:
         request = _request(spec, prompt)
         yield Sent(_parameters(request))
         answer = ConverseAnswer(prompt)
-        call = Call(runtime, request, replace(runtime.place, model=clean_line(spec.model, 200)))
-        self._calls.add(call)
+        exchange = Exchange(runtime, request, replace(runtime.place, model=clean_line(spec.model, 200)))
+        self._under_way.add(exchange)
         try:
-            async with aclosing(call.events()) as events:
+            async with aclosing(exchange.events()) as events:
                 async for event in events:
                     for chunk in answer.take(event):
                         yield chunk
         except FilteredError:
             answer.reason = "refused"
         finally:
-            self._calls.discard(call)
-            await call.stop()
+            self._under_way.discard(exchange)
+            await exchange.stop()
         if answer.reason is None:
             raise faults.broke_off(self.endpoint(spec))
         yield answer.finish()
@@ -121,12 +112,12 @@ class BedrockProvider:
         return estimate_tokens(text)
 
     def cost(self, spec: Served, usage: Usage) -> float | None:
-        return cost_of("bedrock", spec.base_model or spec.model, usage)
+        return cost_of(spec, usage)
 
     async def close(self) -> None:
         """Ends the calls that run, with `CallFailedError`. The provider can be used again."""
-        for call in list(self._calls):
-            await call.stop()
+        for exchange in list(self._under_way):
+            await exchange.stop()
         runtimes, self._runtimes = list(self._runtimes.values()), {}
         for runtime in runtimes:
             await asyncio.to_thread(runtime.client.close)
@@ -173,7 +164,13 @@ def _client(session: Any, account: Account, service: str) -> Any:
         tcp_keepalive=True,
     )
     region = session.region_name or (None if account.signed else "us-east-1")
-    return session.client(service, region_name=region, endpoint_url=account.base_url or None, config=settings)
+
+    def client(settings: Any) -> Any:
+        return session.client(service, region_name=region, endpoint_url=account.base_url or None, config=settings)
+
+    made = client(settings)
+    # Which address it is, AWS's own settings may say too.
+    return client(settings.merge(Config(proxies={}))) if goes_direct(made.meta.endpoint_url) else made
 
 
 def _connect(account: Account, place: Place) -> Runtime:

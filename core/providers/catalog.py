@@ -55,5 +55,9 @@ def _make(name: str) -> Provider:
             from core.providers.ollama import OllamaProvider
 
             return OllamaProvider()
+        case "recorded":
+            from core.providers.recorded import RecordedProvider
+
+            return RecordedProvider()
     known = ", ".join(get_args(ProviderName))
     raise ModelUnavailableError(f"This version has no provider {clean_line(name, 60)!r}; it has: {known}")

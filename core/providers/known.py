@@ -14,6 +14,10 @@ from msgspec.structs import replace
 
 from core.models import Effort, EmbedderSpec, ModelSpec, Served
 from core.providers.addresses import host_of, is_local
+from core.text import clean_line
+
+EMBEDDING = ("openai", "azure", "ollama")
+"""The providers that embed."""
 
 OWN_CONTEXT = 32_768
 """The most context assumed of a server of one's own: it may have been started with less than the model can take."""
@@ -36,7 +40,6 @@ class Family(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     context: int = 32_768
     max_tokens: int = 2048
     temperature: float | None = None
-    prefill: bool = True
     chat: bool = True
     aside: bool = False
 
@@ -68,7 +71,6 @@ class KnownEmbedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     name: str = "unknown"
     match: str = ""
-    dims: int | None = None
     threshold: float = 0.15
     calibrated: bool = False
     """Whether anybody has measured what the threshold cuts off."""
@@ -112,6 +114,11 @@ def name_paid_for(spec: Served) -> str:
     return spec.base_model or spec.model or spec.name
 
 
+def short_name(model: str) -> str:
+    """What a model is called among others: without its maker, cut where it is long."""
+    return clean_line(model.rstrip("/").rpartition("/")[2], 60) or "model"
+
+
 def completed(spec: ModelSpec, given: Collection[str] = ()) -> ModelSpec:
     """`spec` with what a person left open as suits its family: this is what goes into a plan.
 
@@ -147,6 +154,13 @@ def host_for(spec: Served) -> Host | None:
     if spec.provider != "openai" or not spec.base_url:
         return next((host for host in catalogue().hosts if host.provider == spec.provider and not host.base_url), None)
     return next((host for host in catalogue().hosts if host_of(host.base_url) == host_of(spec.base_url)), None)
+
+
+@functools.cache
+def public_hosts() -> frozenset[str]:
+    """Machines that serve whoever has a key."""
+    hosts = {host_of(host.base_url) for host in catalogue().hosts if host.base_url}
+    return frozenset({"api.openai.com", "api.anthropic.com", *hosts})
 
 
 Spec = TypeVar("Spec", bound=Served)

@@ -4,8 +4,10 @@ import functools
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from core.models import Usage
+from core.models import CallFailedError, Served, Usage
+from core.providers.access import access_to
 from core.providers.addresses import host_of, is_local
+from core.providers.known import name_paid_for
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
@@ -14,15 +16,11 @@ _TABLES = {"openai": "openai", "azure": "azure", "anthropic": "anthropic", "bedr
 """Our providers by what the tables call them."""
 
 
-def cost_of(provider: str, model: str, usage: Usage, base_url: str = "") -> float | None:
-    """What `usage` costs in US dollars; None where that is not known.
-
-    `model` is the model that is paid for: behind an Azure deployment, its `base_model`. `base_url` is the server's
-    address, where that is not the provider's own. What runs on machines of one's own costs nothing.
-    """
-    if _is_free(provider, model, base_url):
+def cost_of(spec: Served, usage: Usage) -> float | None:
+    """What `usage` of the model costs in US dollars; None where that is not known, 0.0 where nobody sends a bill."""
+    if is_free(spec):
         return 0.0
-    priced = _priced(provider, model, base_url)
+    priced = _row_of(spec)
     if priced is None:
         return None
     from genai_prices import Usage as Tokens
@@ -39,11 +37,11 @@ def cost_of(provider: str, model: str, usage: Usage, base_url: str = "") -> floa
         return None
 
 
-def price_words(provider: str, model: str, base_url: str = "") -> str:
+def price_words(spec: Served) -> str:
     """For a person: `$3 / $15 per million` (tokens in, tokens out), `free`, or `unknown`."""
-    if _is_free(provider, model, base_url):
+    if is_free(spec):
         return "free"
-    priced = _priced(provider, model, base_url)
+    priced = _row_of(spec)
     if priced is None:
         return "unknown"
     price = _price_now(priced[0])
@@ -51,26 +49,51 @@ def price_words(provider: str, model: str, base_url: str = "") -> str:
     return f"{' / '.join(sums)} per million"
 
 
-def _is_free(provider: str, model: str, base_url: str) -> bool:
-    if provider == "ollama":
-        # Ollama passes some names on to its own paid servers.
-        return not (model.endswith("cloud") or host_of(base_url).endswith("ollama.com"))
-    if provider in ("openai", "anthropic") and base_url:
-        return is_local(base_url) or model.endswith(":free")
-    return provider == "embedded"
+def is_free(spec: Served) -> bool:
+    """Whether nobody sends a bill: what runs on machines of one's own, and what is given away."""
+    match spec.provider:
+        case "embedded" | "recorded":
+            return True
+        case "ollama":
+            # Ollama passes some names on to its own paid servers.
+            return not (spec.model.endswith("cloud") or host_of(_elsewhere(spec)).endswith("ollama.com"))
+        case "openai" | "anthropic":
+            url = _elsewhere(spec)
+            return bool(url) and (is_local(url) or spec.model.endswith(":free"))
+    return False
+
+
+def load() -> None:
+    """Have the tables at hand. Blocks for half a second, the first time."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    get_snapshot()
+
+
+def _elsewhere(spec: Served) -> str:
+    """The address of the server, where it is not the provider's own."""
+    try:
+        access = access_to(spec)
+    except CallFailedError:
+        return spec.base_url
+    return "" if access.own and spec.provider != "ollama" else access.url
+
+
+def _row_of(spec: Served) -> "tuple[ModelInfo, Provider] | None":
+    """The row of the tables for a model, and its table. A deployment's name is not the model: it may be anything."""
+    model = spec.base_model if spec.provider == "azure" else name_paid_for(spec)
+    table = _TABLES.get(spec.provider)
+    if not table or not model:
+        return None
+    return _row(table, model, _elsewhere(spec) if spec.provider == "openai" else "")
 
 
 @functools.lru_cache(maxsize=1024)
-def _priced(provider: str, model: str, base_url: str) -> "tuple[ModelInfo, Provider] | None":
-    """The row of the tables for a model, and its table."""
+def _row(table: str, model: str, address: str) -> "tuple[ModelInfo, Provider] | None":
     from genai_prices.data_snapshot import get_snapshot
 
-    table = _TABLES.get(provider)
-    if not table or not model:
-        return None
     # Whoever speaks OpenAI's API is looked up by address, and failing that by the model's name alone.
-    compatible = provider == "openai" and base_url
-    for name, url in [(None, base_url), (None, None)] if compatible else [(table, None)]:
+    for name, url in [(None, address), (None, None)] if address else [(table, None)]:
         try:
             found, row = get_snapshot().find_provider_model(model, None, name, url)
         except LookupError:

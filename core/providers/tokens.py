@@ -3,5 +3,5 @@
 
 def estimate_tokens(text: str) -> int:
     """Rather more than fewer: 3.5 characters a token in ASCII, one token a character elsewhere."""
-    ascii_only = sum(character.isascii() for character in text)
+    ascii_only = len(text.encode("ascii", "ignore"))
     return round(ascii_only / 3.5) + len(text) - ascii_only

@@ -43,8 +43,10 @@ class OllamaWire:
         pieces: int = 4,
         prompt_tokens: int = 11,
         output_tokens: int = 7,
+        load_seconds: float = 0.03,
     ) -> Handler:
         counts = {"prompt_eval_count": prompt_tokens, "eval_count": output_tokens, "eval_duration": 250_000_000}
+        counts["load_duration"] = round(load_seconds * 1e9)
         end = {"done": True, "done_reason": reason, **(counts if usage else {})}
         return stream([*_parts(text, thoughts, pieces), line(end)], content_type=NDJSON)
 

@@ -152,3 +152,18 @@ def stream(
         return response
 
     return handle
+
+
+class Watched:
+    """A handler that tells when it begins and when it ends."""
+
+    def __init__(self, handler: Handler) -> None:
+        self.began, self.ended = asyncio.Event(), asyncio.Event()
+        self._handler = handler
+
+    async def __call__(self, request: web.Request) -> web.StreamResponse:
+        self.began.set()
+        try:
+            return await self._handler(request)
+        finally:
+            self.ended.set()

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from core.models import CallFailedError, Chunk, Finish, Message, ModelSpec, Prompt, Sent, TextDelta
 from core.providers.anthropic import AnthropicProvider
+from core.providers.discovery.lists import ListClient
 from tests.providers.llamacpp import LlamaCpp
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -82,7 +83,7 @@ async def test_a_schema_does_no_harm_where_it_is_not_understood(provider: Anthro
     schema = '{"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]}'
     first, *_, finish = await ask(provider, spec, replace(PROMPT, json_schema=schema))
     assert isinstance(first, Sent)
-    assert first.parameters["output_config.format.type"] == "json_schema"
+    assert first.parameters["output_config.format"] == "json_schema"
     assert isinstance(finish, Finish)
 
 
@@ -117,6 +118,7 @@ async def test_a_prompt_that_does_not_fit_is_said_to_be_too_long(provider: Anthr
     assert failed.value.kind == "context"
 
 
-async def test_it_says_what_it_has(provider: AnthropicProvider, spec: ModelSpec) -> None:
-    (name,) = await provider.models(spec)
-    assert name.endswith(".gguf")
+async def test_it_says_what_it_has(llamacpp_server: LlamaCpp) -> None:
+    async with ListClient() as client:
+        (listed,) = await client.anthropic(llamacpp_server.url, llamacpp_server.key)
+    assert listed.name.endswith(".gguf")

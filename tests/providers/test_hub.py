@@ -11,8 +11,9 @@ import pytest
 from aiohttp import web
 
 from core.errors import ModelUnavailableError
-from core.providers import download, hub
-from core.providers.model_files import local_models, models_folder, origin_of
+from core.providers.hub import download
+from core.providers.hub import fetch as hub
+from core.providers.hub.files import local_models, models_folder, origin_of
 from core.providers.progress import Progress
 from tests.faults.hub import Hub, content_of, gguf, refused
 from tests.faults.server import FaultServer, Handler, html, status

@@ -9,12 +9,11 @@ from core.models import (
     CallFailedError,
     EmbedderSpec,
     ModelSpec,
-    Served,
     Usage,
 )
 from core.providers.ollama import OllamaProvider
-from tests.faults.ollama_wire import embedded, missing, pulled, shown, tags
-from tests.faults.server import FaultServer, html, reset, status
+from tests.faults.ollama_wire import embedded, missing, pulled, shown
+from tests.faults.server import FaultServer, status
 from tests.providers.ollama_calls import WIRE, provider, server
 
 __all__ = ["provider", "server"]
@@ -28,6 +27,14 @@ async def test_a_model_that_is_there_is_ready(server: FaultServer, provider: Oll
     assert "thinking" in found.capabilities
 
 
+async def test_an_embedding_model_is_one_that_makes_vectors(server: FaultServer, provider: OllamaProvider) -> None:
+    server.route("/api/show", shown(capabilities=("embedding",)))
+    await provider.prepare(embedder(server))
+    server.route("/api/show", shown(capabilities=("completion",)))
+    with pytest.raises(ModelUnavailableError, match="makes no vectors: it is for completion"):
+        await provider.prepare(embedder(server))
+
+
 async def test_what_a_person_must_do_before_a_model_is_ready(server: FaultServer, provider: OllamaProvider) -> None:
     spec = WIRE.spec(server)
     server.route("/api/show", missing())
@@ -39,11 +46,6 @@ async def test_what_a_person_must_do_before_a_model_is_ready(server: FaultServer
     await server.stop()
     with pytest.raises(ModelUnavailableError, match="ollama serve"):
         await OllamaProvider().prepare(spec)
-
-
-async def test_the_models_of_a_server_are_listed(server: FaultServer, provider: OllamaProvider) -> None:
-    server.route("/api/tags", tags("llama3.2:latest", "qwen3:4b"))
-    assert await provider.models(Served(name="here", base_url=server.url)) == ["llama3.2:latest", "qwen3:4b"]
 
 
 def test_what_runs_here_costs_nothing_and_what_ollama_serves_itself_is_unknown() -> None:
@@ -80,14 +82,10 @@ async def test_vectors_come_as_they_are(server: FaultServer, provider: OllamaPro
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (status(400, {"error": "input length exceeds maximum context length"}), "context"),
         (status(500, {"error": "the input length exceeds the context length"}), "context"),
-        (missing("nomic-embed-text"), "missing"),
         (status(501, {"error": "this model does not support embeddings"}), "missing"),
         (status(200, "oh no"), "unreadable"),
         (status(200, {"embeddings": "no"}), "unreadable"),
-        (html(), "address"),
-        (reset(), "connection"),
     ],
 )
 async def test_embedding_that_goes_wrong(server: FaultServer, provider: OllamaProvider, answer: Any, kind: str) -> None:

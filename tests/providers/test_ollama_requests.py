@@ -115,6 +115,46 @@ async def test_the_served_context_is_asked_for_once(server: FaultServer, provide
     assert len(server.sent_to("/api/ps")) == 1
 
 
+async def test_it_is_asked_for_again_when_the_model_was_loaded_anew(
+    server: FaultServer, provider: OllamaProvider
+) -> None:
+    """Somebody else's call took the memory, or the model was idle for too long."""
+    spec = WIRE.spec(server)
+    server.say(WIRE.answer("one", load_seconds=4.2), WIRE.answer("two", prompt_tokens=1020, load_seconds=4.2))
+    await chunks_of(provider, spec)
+    server.route("/api/ps", loaded(1024))
+    error = await failure_of(provider, spec, LONG)
+    assert (error.kind, "context to 1024" in str(error)) == ("context", True)
+
+
+async def test_it_is_asked_for_again_when_far_fewer_tokens_were_read_than_were_sent(
+    server: FaultServer, provider: OllamaProvider
+) -> None:
+    spec = WIRE.spec(server)
+    server.say(WIRE.answer("one"), WIRE.answer("two", prompt_tokens=512))
+    await chunks_of(provider, spec)
+    server.route("/api/ps", loaded(512))
+    assert (await failure_of(provider, spec, LONG)).kind == "context"
+
+
+async def test_what_was_served_earlier_condemns_no_answer(server: FaultServer, provider: OllamaProvider) -> None:
+    spec = WIRE.spec(server)
+    server.route("/api/ps", loaded(1024))
+    server.say(WIRE.answer("one"), WIRE.answer("two", prompt_tokens=1700))
+    await chunks_of(provider, spec)
+    server.route("/api/ps", loaded(8192))
+    assert text_of(await chunks_of(provider, spec, LONG)) == "two"
+
+
+async def test_a_context_that_was_not_told_is_asked_for_again(server: FaultServer, provider: OllamaProvider) -> None:
+    spec = WIRE.spec(server)
+    server.route("/api/ps", status(200, {"models": []}))
+    server.say(WIRE.answer("one"), WIRE.answer("two", prompt_tokens=1020))
+    await chunks_of(provider, spec)
+    server.route("/api/ps", loaded(1024))
+    assert (await failure_of(provider, spec, LONG)).kind == "context"
+
+
 @pytest.mark.parametrize(
     ("what", "prompt_tokens", "output_tokens"),
     [

@@ -16,6 +16,7 @@ from core.models import (
     Sent,
     TextDelta,
 )
+from core.providers.discovery.lists import ListClient
 from core.providers.openai import OpenAIProvider
 from tests.providers.llamacpp import LlamaCpp
 from tests.providers.openai_calls import collect, end, text
@@ -143,9 +144,11 @@ async def test_a_wrong_path_is_a_wrong_address(llamacpp_server: LlamaCpp, openai
     assert failed.value.kind == "address"
 
 
-async def test_the_server_lists_its_model(llamacpp_server: LlamaCpp, openai: OpenAIProvider) -> None:
-    [name] = await openai.models(spec(llamacpp_server, "chat"))
-    assert "SmolLM2" in name
+async def test_the_server_lists_its_model(llamacpp_server: LlamaCpp) -> None:
+    async with ListClient() as client:
+        [listed] = await client.openai(f"{llamacpp_server.url}/v1", llamacpp_server.key)
+    assert "SmolLM2" in listed.name
+    assert listed.context
 
 
 async def test_texts_become_vectors(

@@ -11,6 +11,7 @@ from core.models import (
     ModelSpec,
     TextDelta,
 )
+from core.providers.access import access_to
 from core.providers.openai import OpenAIProvider
 from tests.faults.openai_wire import ChatWire, sse
 from tests.faults.server import FaultServer, Handler, html, reset, status, stream
@@ -136,8 +137,8 @@ async def test_a_connection_left_open_after_the_end_is_not_waited_for(
     server.say(stream([*CHAT._begin("Salt."), *CHAT._end("stop", True)], then="stall"))
     async with asyncio.timeout(5):
         spec = CHAT.spec(server)
-        await openai._client(openai._server(spec), spec)
-        monkeypatch.setattr("core.providers.openai_client.DRAIN_SECONDS", 0.05)
+        await openai._client(access_to(spec), spec)
+        monkeypatch.setattr("core.providers.wire.openai_client.DRAIN_SECONDS", 0.05)
         assert text(await collect(openai, spec)) == "Salt."
 
 

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
-from core.models import ModelSpec, Parameter, Prompt
+from core.models import ModelSpec, Prompt
+from core.providers.wire.parameters import Json, names_in
 from core.text import clean
 
 LEAST_THINKING = 1024
@@ -15,9 +16,15 @@ _NOT_TAKEN = ("not permitted", "n't support", "not support", "unsupported", "dep
 _KEPT = ("type", "enum", "const", "required", "description", "title", "$ref")
 """Keywords of JSON Schema that Claude's structured output takes as they are."""
 
-_NO_PARAMETERS = {"model", "modelId", "messages", "system", "stream", "schema", "jsonSchema"}
-
-Json = dict[str, Any]
+THINKING_WORDS = {
+    "thinking.type.enabled": "budget_tokens",
+    "thinking.display": "thinking.display",
+    "thinking.enabled.display": "thinking.display",
+    "thinking.adaptive.display": "thinking.display",
+    "thinking": "thinking",
+    "output_config.effort": "effort",
+}
+"""What answers call a parameter of thinking, and what requests call it."""
 
 Turn = tuple[Literal["user", "assistant"], str]
 """Who says what."""
@@ -105,25 +112,14 @@ def _strict(schema: Json) -> Json:
     return kept
 
 
-def flat(request: Mapping[str, Any]) -> dict[str, Parameter]:
-    """A request's parameters by their names on the wire, as in `thinking.budget_tokens`; texts are left out."""
-    parameters: dict[str, Parameter] = {}
-    for name, value in request.items():
-        if name in _NO_PARAMETERS:
-            continue
-        if isinstance(value, dict):
-            parameters |= {f"{name}.{inner}": part for inner, part in flat(value).items()}
-        else:
-            parameters[name] = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
-    return parameters
-
-
-def refused_parameter(said: str, words: Mapping[str, str]) -> str:
-    """Which parameter an answer says is not taken: the one it mentions first; "" if it says no such thing.
+def refused_parameter(said: str, words: Mapping[str, str], request: Json) -> str:
+    """Which parameter of `request` an answer says is not taken: the one it mentions first; "" if it says no such thing.
 
     `words` are what parameters are called in answers, and what they are called in requests.
     """
     folded = said.casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    sent = names_in(request)
+    words = {word: name for word, name in words.items() if name.rpartition(".")[2] in sent}
     if "cannot both be" in folded and "top_p" in words:
         return words["top_p"]
     if not any(sign in folded for sign in _NOT_TAKEN):

@@ -1,6 +1,5 @@
 """Whether AWS is set up here, without asking AWS."""
 
-import configparser
 import os
 from pathlib import Path
 
@@ -31,6 +30,8 @@ def aws_settings() -> str:
 
 
 def _has_profile(path: Path) -> bool:
+    import configparser
+
     profiles = configparser.ConfigParser(interpolation=None, strict=False, default_section="no default section")
     try:
         profiles.read_string(path.read_text(encoding="utf-8", errors="replace"))

@@ -3,9 +3,10 @@
 from msgspec import Struct, convert
 
 from core.models import Chunk, FinishReason, ModelSpec, Prompt
-from core.providers import openai_answer
-from core.providers.answer import Tokens
-from core.providers.openai_answer import Details, Events, Json, ServerSaidError, Timings, refuses_any
+from core.providers.wire import openai_answer
+from core.providers.wire.answer import Tokens
+from core.providers.wire.openai_answer import Details, Events, ServerSaidError, Timings, refuses_any
+from core.providers.wire.parameters import Json
 
 _SEEDS = 2**31
 """Seeds that every server takes: some hold them in 32 bits, with a sign."""

@@ -23,15 +23,15 @@ from openai import (
 )
 
 from core.models import CallFailedError
-from core.providers import faults, openai_faults
-from core.providers.addresses import is_loopback
-from core.providers.openai_answer import ServerSaidError
-from core.providers.openai_faults import Said, Server
+from core.providers import faults
+from core.providers.access import CONNECT_SECONDS, TOO_LATE, Access
+from core.providers.addresses import goes_direct
+from core.providers.wire import openai_faults
+from core.providers.wire.openai_answer import ServerSaidError
+from core.providers.wire.openai_faults import Said
 
 if TYPE_CHECKING:
     from openai._streaming import ServerSentEvent
-
-CONNECT_SECONDS = 10.0
 
 DRAIN_SECONDS = 0.5
 """How long the connection of an answer that is all there may take to come to rest."""
@@ -43,20 +43,20 @@ Kind = TypeVar("Kind")
 Client = TypeVar("Client", bound=AsyncOpenAI)
 
 
-def open_client(server: Server) -> AsyncOpenAI:
+def open_client(access: Access) -> AsyncOpenAI:
     """A client without a key: that goes with each request."""
-    headers = _own_headers() if server.trusted else _no_headers()
-    return _warm(AsyncOpenAI(base_url=server.url, default_headers=headers, **_options(server.url)))
+    headers = _own_headers() if access.trusted else _no_headers()
+    return _warm(AsyncOpenAI(base_url=access.url, default_headers=headers, **_options(access.url)))
 
 
-def open_azure_client(server: Server, api_version: str) -> AsyncOpenAI:
+def open_azure_client(access: Access, api_version: str) -> AsyncOpenAI:
     return _warm(
         AsyncAzureOpenAI(
-            azure_endpoint=server.url,
+            azure_endpoint=access.url,
             api_version=api_version,
             azure_ad_token="",
             default_headers=_no_headers(),
-            **_options(server.url),
+            **_options(access.url),
         )
     )
 
@@ -64,8 +64,8 @@ def open_azure_client(server: Server, api_version: str) -> AsyncOpenAI:
 def _options(url: str) -> dict[str, Any]:
     # No limit on reading: the call layer has its own.
     timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
-    # A key must not follow to another address, and a proxy can't reach this machine.
-    http_client = DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not is_loopback(url))
+    # A key must not follow to another address.
+    http_client = DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, trust_env=not goes_direct(url))
     # Keys are empty, not None: for None the SDK looks into the environment.
     return {
         "api_key": "",
@@ -119,63 +119,66 @@ class WholeStream(AsyncStream[object]):
             yield event
 
 
-async def events(raw: Any, server: Server) -> AsyncGenerator[object, None]:
+async def events(raw: Any, access: Access) -> AsyncGenerator[object, None]:
     """The events of the SDK's raw response to a request for a stream. Raises `CallFailedError` and `FAILURES`."""
     response: httpx.Response = raw.http_response
     kind = response.headers.get("content-type", "").casefold()
     nothing_yet = True
     try:
         if "html" in kind or "json" in kind:
-            _decode(await response.aread(), server)
-            raise faults.wrong_address(server.name)
+            await response.aread()
+            _decode(response, access)
+            raise faults.wrong_address(access.name)
         async for event in raw.parse(to=WholeStream):
             nothing_yet = False
             yield event
     finally:
         await response.aclose()
     if nothing_yet and "event-stream" not in kind:
-        raise faults.wrong_address(server.name)
+        raise faults.wrong_address(access.name)
 
 
-def content(raw: Any, kind: type[Kind], server: Server) -> Kind:
+def content(raw: Any, kind: type[Kind], access: Access) -> Kind:
     """What the SDK's raw response to any other request holds."""
     try:
-        return msgspec.convert(_decode(raw.http_response.content, server), kind)
+        return msgspec.convert(_decode(raw.http_response, access), kind)
     except msgspec.ValidationError:
-        raise faults.wrong_address(server.name) from None
+        raise faults.wrong_address(access.name) from None
 
 
-def _decode(body: bytes, server: Server) -> object:
+def _decode(response: httpx.Response, access: Access) -> object:
     """JSON, NaN included. Some servers report a failure with status 200: that is raised as `ServerSaidError`."""
     try:
-        decoded = json.loads(body)
+        decoded = json.loads(response.content)
     except (ValueError, RecursionError):
-        raise faults.wrong_address(server.name) from None
+        if "json" in response.headers.get("content-type", "").casefold():
+            raise faults.broke_off(access.name, "what came is no JSON") from None
+        raise faults.wrong_address(access.name) from None
     if isinstance(decoded, dict) and isinstance(decoded.get("error"), dict):
         said = openai_faults.said_by(decoded)
         raise ServerSaidError(said.message, said.code)
     return decoded
 
 
-def failure(error: Exception, *, server: Server, model: str, sent: Collection[str]) -> CallFailedError | None:
-    """What one of `FAILURES` means; None for a content filter's refusal. `sent`: names of the parameters sent."""
+def failure(error: Exception, *, access: Access, model: str, sent: Collection[str]) -> CallFailedError:
+    """What one of `FAILURES` means. `sent`: names of the parameters sent."""
     match error:
         case APIStatusError():
             said = openai_faults.said_by(error.body)
             response = error.response
             return openai_faults.from_response(
-                response.status_code, response.text, said, response.headers, server=server, model=model, sent=sent
+                response.status_code, response.text, said, response.headers, access=access, model=model, sent=sent
             )
         case APITimeoutError():
-            return faults.too_slow(server.name, f"no connection within {CONNECT_SECONDS:.0f} s")
+            return faults.no_connection(access.name, TOO_LATE, access.todo)
         case APIConnectionError():
-            return faults.no_connection(server.name, error.__cause__ or "", server.todo)
+            return faults.no_connection(access.name, error.__cause__ or "", access.todo)
         case APIError():
-            return openai_faults.from_stream(openai_faults.said_by(error.body), server=server, model=model, sent=sent)
+            return openai_faults.from_stream(openai_faults.said_by(error.body), access=access, model=model, sent=sent)
         case ServerSaidError():
             said = Said(str(error), "" if error.code is None else str(error.code))
-            return openai_faults.from_stream(said, server=server, model=model, sent=sent)
+            return openai_faults.from_stream(said, access=access, model=model, sent=sent)
         case ValueError() | RecursionError():
-            return faults.broke_off(server.name, "garbage came")
+            return faults.broke_off(access.name, "garbage came")
         case _:
-            return faults.broke_off(server.name, error)
+            return faults.broke_off(access.name, error)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from core.errors import ModelUnavailableError
-from core.providers.model_files import Origin, is_there, note_origin
+from core.providers.hub.files import Origin, is_there, note_origin
 from core.providers.progress import Progress
 from core.text import clean_line
 

@@ -8,28 +8,7 @@ from msgspec import Struct
 
 from core.models import CallFailedError
 from core.providers import faults
-
-PATH = "check base_url (it often ends in /v1)"
-
-
-class Server(Struct, frozen=True):
-    """Where a request goes, and what may go with it."""
-
-    url: str
-    name: str
-    """What a person calls it: the same for all that share one limit."""
-    key: str = ""
-    """The environment variable that holds its key; "" if it is to get none."""
-    own: bool = False
-    """OpenAI itself or Azure, as against those that followed them."""
-    responses: bool = False
-    """Whether responses, not chat completions, is the API to use there."""
-    trusted: bool = False
-    """Whether the SDK's own environment variables (organization, project, further headers) are meant for it."""
-    hint: str = PATH
-    """What to look at if it answers that there is no such path."""
-    todo: str = "check that it runs and that base_url is right"
-    """What to do if nobody answers."""
+from core.providers.access import Access
 
 
 class Said(Struct, frozen=True):
@@ -98,43 +77,50 @@ def from_response(
     said: Said,
     headers: Mapping[str, str],
     *,
-    server: Server,
+    access: Access,
     model: str,
     sent: Collection[str],
-) -> CallFailedError | None:
-    """The failure that a response means; None for a content filter's refusal.
+) -> CallFailedError:
+    """The failure that a response means.
 
     `text` is the whole body, `sent` are the names of the parameters that were sent, with `system` for such a message.
     """
     folded = said.words.casefold()
     if status in range(300, 400):
         elsewhere = faults.quoted(headers.get("location", "elsewhere"))
-        return CallFailedError("address", f"{server.name} sends requests on to {elsewhere}: put that into base_url")
+        return CallFailedError("address", f"{access.name} sends requests on to {elsewhere}: put that into base_url")
     if is_refusal(status, text, said):
-        return None
+        return faults.FilteredError(access.name)
     if status in (404, 405) and not _is_about_model(folded, model):
         words = f" ({faults.quoted(said.message)})" if said.message and "<" not in said.message else ""
-        return CallFailedError("address", f"{server.name} has no such path{words}: {server.hint}")
+        return CallFailedError("address", f"{access.name} has no such path{words}: {access.hint}")
     if status == 501:  # llama.cpp's, for what it was not started for
-        return CallFailedError("request", f"{server.name} can't do this: {faults.quoted(said.message)}")
+        return CallFailedError("request", f"{access.name} can't do this: {faults.quoted(said.message)}")
     if status == 400 and "api key" in folded:  # Gemini's and xAI's
         status = 401
     if status == 400 and _NO_MODEL.search(folded):  # OpenRouter's and Mistral's
         status = 404
     parameter = refused_parameter(said, sent) if status in (400, 422) else ""
     # The page of a proxy tells nothing.
-    words = "" if status >= 500 and "<html" in folded else said.words
+    words = "" if status >= 500 and faults.looks_like_html(said.message) else said.words
     return faults.from_status(
-        status, words, server=server.name, model=model, key=server.key, headers=headers, parameter=parameter
+        status,
+        words,
+        server=access.name,
+        model=model,
+        key=access.variable,
+        headers=headers,
+        parameter=parameter,
+        whole=text,
     )
 
 
-def from_stream(said: Said, *, server: Server, model: str, sent: Collection[str]) -> CallFailedError | None:
+def from_stream(said: Said, *, access: Access, model: str, sent: Collection[str]) -> CallFailedError:
     """The same for an error that came in the midst of a stream."""
     status = int(said.code) if said.code.isdecimal() and len(said.code) == 3 else _STATUS.get(said.code, 500)
     if status < 400:
         status = 500
-    return from_response(status, said.words, said, {}, server=server, model=model, sent=sent)
+    return from_response(status, said.words, said, {}, access=access, model=model, sent=sent)
 
 
 def is_refusal(status: int, text: str, said: Said) -> bool:

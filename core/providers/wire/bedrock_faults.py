@@ -6,7 +6,9 @@ from msgspec import Struct
 
 from core.models import CallFailedError
 from core.providers import faults
-from core.providers.claude import Json, refused_parameter
+from core.providers.access import TOO_LATE
+from core.providers.wire.claude import THINKING_WORDS, refused_parameter
+from core.providers.wire.parameters import Json
 
 # What Bedrock calls an error, in a response or inside a stream, as the status that it amounts to.
 _STATUSES = {
@@ -24,19 +26,13 @@ _STATUSES = {
 }
 
 # What answers call a parameter, and what requests call it.
-_WORDS = {
+_WORDS = THINKING_WORDS | {
+    "thinking.enabled": "budget_tokens",
     "temperature": "temperature",
     "top_p": "topP",
     "topp": "topP",
     "stop_sequences": "stopSequences",
     "stopsequences": "stopSequences",
-    "thinking.type.enabled": "budget_tokens",
-    "thinking.enabled": "budget_tokens",
-    "thinking.display": "thinking.display",
-    "thinking.enabled.display": "thinking.display",
-    "thinking.adaptive.display": "thinking.display",
-    "thinking": "thinking",
-    "output_config.effort": "effort",
     "outputconfig.effort": "effort",
     "effort": "effort",
     "reasoning_effort": "reasoning_effort",
@@ -51,6 +47,7 @@ _WORDS = {
 _ON_DEMAND = re.compile(r"on-demand throughput isn.t supported", re.IGNORECASE)
 _NO_MODEL = ("model identifier is invalid", "model id is invalid")
 
+_LOOK_AT = "check the network, the region and base_url"
 _SIGN_IN = "run `aws configure` or `aws sso login`, or name another profile with aws_profile"
 
 
@@ -64,12 +61,8 @@ class Place(Struct, frozen=True):
     """Whether requests carry AWS's credentials."""
 
 
-class FilteredError(Exception):
-    """A content filter would not let the request, or its answer, through."""
-
-
 def failure(error: Exception, asked: Place, sent: Json | None = None) -> Exception:
-    """What boto3 raised as a `CallFailedError` or a `FilteredError`; `sent` is the request.
+    """What boto3 raised as a `CallFailedError`; `sent` is the request.
 
     What only a fault of this program can raise comes back as it is.
     """
@@ -82,10 +75,12 @@ def failure(error: Exception, asked: Place, sent: Json | None = None) -> Excepti
             return error
         case exceptions.ClientError():
             return _said(error.response, asked, sent or {})
-        case exceptions.ConnectTimeoutError() | exceptions.ReadTimeoutError() | urllib3.ReadTimeoutError():
+        case exceptions.ConnectTimeoutError():
+            return faults.no_connection(asked.server, TOO_LATE, _LOOK_AT)
+        case exceptions.ReadTimeoutError() | urllib3.ReadTimeoutError():
             return faults.too_slow(asked.server)
         case exceptions.ConnectionError() | exceptions.ConnectionClosedError() | exceptions.HTTPClientError():
-            return faults.no_connection(asked.server, _root(error), "check the network, the region and base_url")
+            return faults.no_connection(asked.server, faults.root_cause(error), _LOOK_AT)
         case exceptions.BotoCoreError():
             return _not_set_up(error, asked)
         case urllib3.HTTPError() | eventstream.ParserError() | parsers.ResponseParserError():
@@ -124,28 +119,27 @@ def _not_set_up(error: Exception, asked: Place) -> CallFailedError:
     return CallFailedError("request", f"{asked.server} can't be asked: {said}")
 
 
-def _said(response: Json, asked: Place, sent: Json) -> Exception:
+def _said(response: Json, asked: Place, sent: Json) -> CallFailedError:
     """An error that Bedrock itself sent."""
     error, about = response.get("Error", {}), response.get("ResponseMetadata", {})
     code, said = str(error.get("Code", "")), str(error.get("Message", ""))
     kind = code.rpartition("#")[2].casefold().removesuffix("exception")
     status = _STATUSES.get(kind) or _status(about.get("HTTPStatusCode"))
     if faults.is_filtered(status, said):
-        return FilteredError()
-    if status in (401, 403) and "<html" not in said[:200].casefold():
+        return faults.FilteredError(asked.server)
+    if status in (401, 403) and not faults.looks_like_html(said):
         return _denied(kind, said, asked)
     if status == 400 and _ON_DEMAND.search(said):
         return _on_demand(asked)
     if status == 400 and any(words in said.casefold() for words in _NO_MODEL):
         status = 404
-    words = {word: name for word, name in _WORDS.items() if _is_in(sent, name)} if status == 400 else {}
     return faults.from_status(
         status,
         said,
         server=asked.server,
         model=asked.model,
         headers=about.get("HTTPHeaders"),
-        parameter=refused_parameter(said, words),
+        parameter=refused_parameter(said, _WORDS, sent) if status == 400 else "",
     )
 
 
@@ -176,16 +170,3 @@ def _on_demand(asked: Place) -> CallFailedError:
         f"{asked.server} serves {name} through an inference profile only: as the model, name `{area}.{name}`, or "
         f"whichever profile `jagstorm models` lists for your region",
     )
-
-
-def _is_in(sent: Json, name: str) -> bool:
-    more = sent.get("additionalModelRequestFields", {})
-    parts = (sent, sent.get("inferenceConfig", {}), more, more.get("thinking", {}), sent.get("outputConfig", {}))
-    return any(name.rpartition(".")[2] in part for part in parts)
-
-
-def _root(error: BaseException) -> str:
-    """The first of the errors that led to this one: those after it say the same at greater length."""
-    while inner := error.__cause__ or error.__context__:
-        error = inner
-    return str(error) or type(error).__name__

@@ -2,24 +2,14 @@
 
 import json
 import re
-from time import monotonic
 from typing import Any
 
 from msgspec import Struct
 
-from core.models import (
-    Chunk,
-    Finish,
-    FinishReason,
-    ModelSpec,
-    Parameter,
-    Prompt,
-    TextDelta,
-    ThoughtDelta,
-    Usage,
-)
+from core.models import Chunk, Finish, FinishReason, ModelSpec, Parameter, Prompt
 from core.providers import faults
-from core.providers.tokens import estimate_tokens
+from core.providers.wire.answer import Answer, Tokens
+from core.providers.wire.parameters import Json, flat
 from core.text import clean
 
 KEEP_ALIVE = "30m"
@@ -27,6 +17,9 @@ KEEP_ALIVE = "30m"
 
 PLAINLY = 3
 """No text has so many times fewer tokens than we estimate, unless most of it is not Latin script."""
+
+LOADED_ANEW = 0.5
+"""Seconds: a model that is there already is there sooner."""
 
 _LEVELS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 """Our efforts in the words of `think` that every model with levels knows."""
@@ -39,8 +32,6 @@ _REASONS: dict[str, FinishReason] = {
     "refusal": "refused",
     "refused": "refused",
 }
-
-Json = dict[str, Any]
 
 
 def build_request(spec: ModelSpec, prompt: Prompt, random_seed: int) -> Json:
@@ -101,15 +92,9 @@ def _messages(prompt: Prompt, *, fold: bool) -> list[Json]:
 
 
 def parameters(request: Json) -> dict[str, Parameter]:
-    """What a request asks for, as it is recorded."""
-    sent: dict[str, Parameter] = {
-        name: value for name, value in request.items() if name not in ("messages", "options", "format")
-    }
-    if "format" in request:
-        sent["format"] = "json_schema"
-    for name, value in request["options"].items():
-        sent[name] = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
-    return sent
+    """What a request asks for, as it is recorded: its options beside the rest."""
+    form = {"format": {"type": "json_schema"}} if "format" in request else {}
+    return flat({**request, "options": {}, **form}) | flat(request["options"])
 
 
 class _Message(Struct):
@@ -127,33 +112,34 @@ class Part(Struct):
     eval_count: int | None = None
     eval_duration: int | None = None
     """In nanoseconds."""
+    load_duration: int | None = None
+    """In nanoseconds too: how long it took until the model was there."""
     error: Any = None
     status: int | None = None
 
 
-class Answer:
-    """What has come of an answer."""
+class ChatAnswer(Answer):
+    """An answer of `/api/chat`."""
 
     def __init__(self, prompt: Prompt) -> None:
-        self.asked = sum(estimate_tokens(message.text) for message in prompt.messages)
-        """The prompt's tokens, estimated: rather more than fewer."""
+        super().__init__(prompt)
         self.last: Part | None = None
-        self._text = self._thoughts = 0
-        self._first = monotonic()
 
     def take(self, part: Part) -> list[Chunk]:
-        chunks: list[Chunk] = []
-        message = part.message or _Message()
-        if message.thinking:
-            chunks.append(ThoughtDelta(clean(message.thinking)))
-            self._thoughts += len(message.thinking)
-        if message.content:
-            chunks.append(TextDelta(clean(message.content)))
-            self._text += len(message.content)
-        if self.last is None:
-            self._first = monotonic()
         self.last = part
-        return chunks
+        message = part.message or _Message()
+        return self.add(message.content, message.thinking)
+
+    @property
+    def loaded_anew(self) -> bool:
+        """Whether the model had to be loaded for this answer, and so may be served in another way than before."""
+        return self.last is not None and (self.last.load_duration or 0) >= LOADED_ANEW * 1e9
+
+    @property
+    def is_counted_oddly(self) -> bool:
+        """Whether the prompt has far fewer tokens, as the server counted, than it can have."""
+        counted = None if self.last is None else self.last.prompt_eval_count
+        return counted is not None and PLAINLY * counted < self.asked
 
     def may_be_to_a_cut_prompt(self, window: int, *, refuses_to_cut: bool) -> bool:
         """Whether the model may have seen less than the whole prompt while it wrote this answer, which is complete.
@@ -170,23 +156,21 @@ class Answer:
             return False
         # It may well fit, for it is estimated generously. Versions that count a cached prompt as shorter than it is
         # refuse to cut one.
-        return not refuses_to_cut or (counted is not None and PLAINLY * counted < self.asked)
+        return not refuses_to_cut or self.is_counted_oddly
 
-    def finish(self, server: str) -> Finish:
+    def end(self, server: str) -> Finish:
         """Raises `CallFailedError` if this is not the end of an answer."""
         last = self.last
         if last is None or not last.done:
             raise faults.broke_off(server)
         if last.done_reason in ("load", "unload"):
             raise faults.broke_off(server, f"it only did a {last.done_reason} of the model")
-        written = self._text + self._thoughts
-        output = last.eval_count if last.eval_count is not None else written // 4
-        usage = Usage(
-            input_tokens=self.asked if last.prompt_eval_count is None else last.prompt_eval_count,
-            output_tokens=output,
-            # Counted together with the text: shared out by length.
-            reasoning_tokens=round(output * self._thoughts / written) if written else 0,
-            seconds=last.eval_duration / 1e9 if last.eval_duration else monotonic() - self._first,
-            estimated=last.prompt_eval_count is None or last.eval_count is None,
-        )
-        return Finish(_REASONS.get(last.done_reason or "stop", "stop"), usage)
+        self.reason = _REASONS.get(last.done_reason or "stop", "stop")
+        if last.eval_duration:
+            self.generating = last.eval_duration / 1e9
+        if last.prompt_eval_count is not None and last.eval_count is not None:
+            # Thoughts are counted together with the text: shared out by length.
+            thoughts, text = (sum(map(len, pieces)) for pieces in (self._thoughts, self._text))
+            share = thoughts / (thoughts + text) if thoughts else 0.0
+            self.tokens = Tokens(last.prompt_eval_count, last.eval_count, reasoning=round(last.eval_count * share))
+        return self.finish()

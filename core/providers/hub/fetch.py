@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from core.errors import ModelUnavailableError
 from core.keys import remember
-from core.providers import download
 from core.providers.addresses import host_of
-from core.providers.download import Download, OnProgress
 from core.providers.faults import quoted
-from core.providers.hub_names import HubFile, Wanted, choose, read_name
-from core.providers.model_files import Origin, models_folder, places
+from core.providers.hub import download
+from core.providers.hub.download import Download, OnProgress
+from core.providers.hub.files import Origin, models_folder, places
+from core.providers.hub.names import HubFile, Wanted, choose, read_name
 from core.providers.progress import Progress, size_words
 from core.text import clean_line, shown
 

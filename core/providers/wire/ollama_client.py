@@ -8,13 +8,13 @@ from typing import Any
 
 import httpx
 import ollama
-from msgspec import Struct
 
-from core.models import CallFailedError
+from core.models import CallFailedError, Served
 from core.providers import faults
-from core.providers.addresses import is_loopback
-
-CONNECT_SECONDS = 10.0
+from core.providers.access import CONNECT_SECONDS, TOO_LATE, Access
+from core.providers.addresses import goes_direct
+from core.providers.ollama_host import pull_name
+from core.text import clean_line
 
 _CONTEXT = ("exceed_context_size", "available context size", "context length")
 _PARAMETER = re.compile(r"field (?:Chat|Embed)Request\.(?:options\.)?(\w+)|option \"(\w+)\"")
@@ -30,16 +30,6 @@ class StatusError(Exception):
         self.headers = headers
 
 
-class Server(Struct, frozen=True):
-    """What a person calls the server and the model that are asked, and the variable that holds the key."""
-
-    words: str
-    model: str
-    key: str
-    pull_name: str
-    """What `jagstorm models pull` takes to fetch the model."""
-
-
 class Client(ollama.AsyncClient):
     """One server. Its errors keep the status, the headers and the words of the server."""
 
@@ -49,8 +39,7 @@ class Client(ollama.AsyncClient):
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             event_hooks={"response": [_check]},
-            # A proxy of the surroundings is not between this machine and itself.
-            trust_env=not is_loopback(url),
+            trust_env=not goes_direct(url),
         )
         # The SDK gives $OLLAMA_API_KEY to every server that it talks to.
         self._client.headers.pop("authorization", None)
@@ -87,75 +76,64 @@ async def _check(response: httpx.Response) -> None:
 
 
 @contextmanager
-def explained(server: Server, *, answering: Callable[[], bool] = lambda: False) -> Generator[None, None, None]:
+def explained(
+    access: Access, spec: Served, *, answering: Callable[[], bool] = lambda: False
+) -> Generator[None, None, None]:
     """Errors of the SDK inside become `CallFailedError`s; `answering` tells whether an answer has begun by then."""
     try:
         yield
     except StatusError as error:
-        raise failure(error.status, error.body, server, error.headers) from None
+        raise failure(error.status, error.body, access, spec, error.headers) from None
     except ollama.ResponseError as error:
-        raise failure(error.status_code, error.error, server, {}) from None
+        raise failure(error.status_code, error.error, access, spec, {}) from None
     except httpx.ConnectTimeout:
-        raise _not_there(server, f"no connection within {CONNECT_SECONDS:.0f} s") from None
+        raise faults.no_connection(access.name, TOO_LATE, access.todo) from None
     except (TimeoutError, httpx.TimeoutException):
-        raise faults.too_slow(server.words) from None
+        raise faults.too_slow(access.name) from None
     except (ConnectionError, httpx.ConnectError, httpx.ProxyError) as error:
         # The SDK's own words for it leave the reason out.
-        raise _not_there(server, error.__context__ or error) from None
+        raise faults.no_connection(access.name, error.__context__ or error, access.todo) from None
     except (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL) as error:
-        raise CallFailedError("address", f"{server.words} can't be asked ({faults.quoted(error)})") from None
+        raise CallFailedError("address", f"{access.name} can't be asked ({faults.quoted(error)})") from None
     except httpx.HTTPError as error:
         reason = error if str(error) else "the connection was lost"
         if answering():
-            raise faults.broke_off(server.words, reason) from None
-        raise _not_there(server, reason) from None
+            raise faults.broke_off(access.name, reason) from None
+        raise faults.no_connection(access.name, reason, access.todo) from None
     except (ValueError, TypeError, AttributeError):
         # JSON that is none, or is not of the agreed form.
-        raise faults.broke_off(server.words, "what came is not what Ollama sends") from None
+        raise faults.broke_off(access.name, "what came is not what Ollama sends") from None
 
 
-def failure(status: int, body: str, server: Server, headers: Mapping[str, str]) -> CallFailedError:
-    """What an error means: of no kind where a content filter refuses; a `status` below 100 is inside an answer."""
+def failure(status: int, body: str, access: Access, spec: Served, headers: Mapping[str, str]) -> CallFailedError:
+    """What an error means. A `status` below 100 is inside an answer."""
     said = _said(body)
     folded = said.casefold()
     words = f": {faults.quoted(said)}" if said.strip() else ""
-    where = f"{server.model} at {server.words}"
+    model = clean_line(spec.model, 200)
     if faults.is_filtered(status, body):
-        return CallFailedError(None, f"{server.words} refuses the request{words}")
+        return faults.FilteredError(access.name)
     if any(mark in folded for mark in _CONTEXT):
-        return CallFailedError("context", f"The prompt is too long for {where}{words}")
+        return CallFailedError("context", f"The prompt is too long for {model} at {access.name}{words}")
     if "file does not exist" in folded:
-        return CallFailedError(
-            "missing", f"Ollama's library has no model {server.model}: ollama.com/library lists them"
-        )
+        return CallFailedError("missing", f"Ollama's library has no model {model}: ollama.com/library lists them")
     if status < 100:
-        return CallFailedError("server", f"{server.words} failed{words}")
-    if status < 500 and (_is_html(body) or (status in (200, 404, 405) and said == body)):
-        return wrong_address(server.words)
+        return CallFailedError("server", f"{access.name} failed{words}")
+    if status < 500 and (faults.looks_like_html(body) or (status in (200, 404, 405) and said == body)):
+        return faults.wrong_address(access.name, "Ollama", access.hint)
     if status == 404 and "model" in folded:
-        return CallFailedError(
-            "missing", f"{server.words} has no model {server.model}: `jagstorm models pull {server.pull_name}`"
-        )
+        todo = f"`jagstorm models pull {pull_name(spec.model, spec.base_url)}`"
+        return CallFailedError("missing", f"{access.name} has no model {model}: {todo}")
     if "does not support chat" in folded or "support embeddings" in folded:
-        return CallFailedError("missing", f"{where} is a model of another kind{words}")
-    if status in (400, 422) and (parameter := _parameter(said)):
-        return faults.from_status(
-            status, said, server=server.words, model=server.model, headers=headers, parameter=parameter
-        )
+        return CallFailedError("missing", f"{model} at {access.name} is a model of another kind{words}")
     return faults.from_status(
-        status, said or body, server=server.words, model=server.model, key=server.key, headers=headers
-    )
-
-
-def wrong_address(server: str) -> CallFailedError:
-    return CallFailedError(
-        "address", f"{server} answers, but not as Ollama does: check base_url or OLLAMA_HOST (Ollama's port is 11434)"
-    )
-
-
-def _not_there(server: Server, reason: object) -> CallFailedError:
-    return faults.no_connection(
-        server.words, reason, "start it with `ollama serve`, or say where it is with OLLAMA_HOST or base_url"
+        status,
+        said or body,
+        server=access.name,
+        model=model,
+        key=access.variable,
+        headers=headers,
+        parameter=_parameter(said) if status in (400, 422) else "",
     )
 
 
@@ -177,7 +155,3 @@ def _parameter(said: str) -> str:
     if found := _PARAMETER.search(said):
         return found[1] or found[2]
     return "format" if "invalid format" in said or "JSON schema in format" in said else ""
-
-
-def _is_html(body: str) -> bool:
-    return body.lstrip()[:200].casefold().startswith(("<!doctype html", "<html", "<head"))

@@ -12,9 +12,9 @@ from msgspec import Struct
 from core.keys import remember
 from core.models import Chunk, FinishReason
 from core.providers import faults
-from core.providers.answer import Answer, Tokens
-from core.providers.bedrock_faults import Place, failure
-from core.providers.claude import Json
+from core.providers.wire.answer import Answer, Tokens
+from core.providers.wire.bedrock_faults import Place, failure
+from core.providers.wire.parameters import Json
 
 EVENTS = "application/vnd.amazon.eventstream"
 
@@ -97,7 +97,7 @@ class ConverseAnswer(Answer):
         return self.add(delta.text, delta.reasoning_content.text if delta.reasoning_content else None)
 
 
-class Call:
+class Exchange:
     """A request that runs, and the queue through which what comes back leaves its thread."""
 
     def __init__(self, runtime: Runtime, request: Json, asked: Place) -> None:
@@ -114,7 +114,7 @@ class Call:
         threading.Thread(target=self._run, name="Bedrock call", daemon=True).start()
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """To the end of the stream. Raises `CallFailedError`, `FilteredError`."""
+        """To the end of the stream. Raises `CallFailedError`."""
         while (received := await self._received.get()) is not None:
             if isinstance(received, Exception):
                 raise failure(received, self._asked, self._request) from None

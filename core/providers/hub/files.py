@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from core.errors import ModelUnavailableError
 from core.files import write_private
-from core.providers.hub_names import PART, Model
+from core.providers.hub.names import PART, Model
 from core.text import clean_line
 
 # A hub's names become names of files here only if they are as plain as this.

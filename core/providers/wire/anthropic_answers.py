@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from core.models import Chunk, FinishReason, Prompt
+from core.models import CallFailedError, Chunk, FinishReason, Prompt
 from core.providers import faults
-from core.providers.answer import Answer, Tokens
-from core.providers.claude import Json, refused_parameter
+from core.providers.access import TOO_LATE, Access
+from core.providers.wire.answer import Answer, Tokens
+from core.providers.wire.claude import THINKING_WORDS, refused_parameter
+from core.providers.wire.parameters import Json
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError, AsyncAnthropic
@@ -41,35 +43,16 @@ _STATUSES = {
 }
 
 # What answers call a parameter, and what requests call it.
-_WORDS = {
+_WORDS = THINKING_WORDS | {
     "temperature": "temperature",
     "top_p": "top_p",
     "stop_sequences": "stop_sequences",
-    "thinking.type.enabled": "budget_tokens",
-    "thinking.display": "thinking.display",
-    "thinking.enabled.display": "thinking.display",
-    "thinking.adaptive.display": "thinking.display",
-    "thinking": "thinking",
-    "output_config.effort": "effort",
     "effort parameter": "effort",
     "output_config": "output_config",
     "output_format": "output_config",
     "output format": "output_config",
     "structured output": "output_config",
 }
-
-
-class Place(Struct, frozen=True):
-    """Who is asked, in words for a person."""
-
-    server: str
-    model: str
-    variable: str
-    """That holds the key; "" for none."""
-
-
-class FilteredError(Exception):
-    """A content filter would not let the request, or its answer, through."""
 
 
 class _Details(Struct):
@@ -141,10 +124,11 @@ class MessageAnswer(Answer):
         )
 
 
-async def events(client: "AsyncAnthropic", request: Json, asked: Place) -> AsyncGenerator[Event, None]:
-    """What the server streams, to its proper end. Raises `CallFailedError`, `FilteredError`."""
+async def events(client: "AsyncAnthropic", request: Json, access: Access, model: str) -> AsyncGenerator[Event, None]:
+    """What the server streams, to its proper end. Raises `CallFailedError`."""
     from anthropic import AsyncStream
 
+    failures = _sdk_failures()
     try:
         # Not `messages.create`, which knows no temperature any more, and warns on stderr about some models.
         streamed = await client.post(
@@ -152,22 +136,22 @@ async def events(client: "AsyncAnthropic", request: Json, asked: Place) -> Async
         )
         async with streamed:
             if not streamed.response.headers.get("content-type", "").startswith("text/event-stream"):
-                raise faults.wrong_address(asked.server)
+                raise faults.wrong_address(access.name)
             async for raw in streamed:
                 event = msgspec.convert(raw, Event)
                 yield event
                 if event.type == "message_stop":
                     # A connection whose answer has been read to its end is used again.
-                    with contextlib.suppress(TimeoutError, *sdk_faults()):
+                    with contextlib.suppress(TimeoutError, *failures):
                         async with asyncio.timeout(END_SECONDS):
                             await anext(streamed, None)
                     return
-    except sdk_faults() as error:
-        raise failure(error, asked, request) from None
-    raise faults.broke_off(asked.server)
+    except failures as error:
+        raise _failure(error, request, access, model) from None
+    raise faults.broke_off(access.name)
 
 
-def sdk_faults() -> tuple[type[Exception], ...]:
+def _sdk_failures() -> tuple[type[Exception], ...]:
     """What the SDK raises, and what comes through it unchanged while it streams."""
     import anthropic
     import httpx2
@@ -175,44 +159,37 @@ def sdk_faults() -> tuple[type[Exception], ...]:
     return anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError, msgspec.ValidationError, ValueError
 
 
-def failure(error: Exception, asked: Place, sent: Json | None = None) -> Exception:
-    """One of `sdk_faults` as a `CallFailedError` or a `FilteredError`; `sent` is the request."""
+def _failure(error: Exception, request: Json, access: Access, model: str) -> CallFailedError:
+    """What one of the SDK's failures means."""
     import anthropic
 
     if isinstance(error, anthropic.APIStatusError):
-        return _refusal(error, asked, sent or {})
+        return _refusal(error, request, access, model)
     if isinstance(error, anthropic.APITimeoutError):
-        return faults.too_slow(asked.server)
+        return faults.no_connection(access.name, TOO_LATE, access.todo)
     if isinstance(error, anthropic.APIConnectionError):
-        return faults.no_connection(asked.server, _root(error))
-    return faults.broke_off(asked.server, error)
+        return faults.no_connection(access.name, faults.root_cause(error), access.todo)
+    return faults.broke_off(access.name, error)
 
 
-def _refusal(error: "APIStatusError", asked: Place, sent: Json) -> Exception:
+def _refusal(error: "APIStatusError", request: Json, access: Access, model: str) -> CallFailedError:
     kind, said = _said(error.body)
     # An error inside a stream comes in a response of status 200.
     status = error.status_code if error.status_code >= 300 else _STATUSES.get(kind, 500)
     if status < 400:
-        return faults.wrong_address(asked.server)
+        return faults.wrong_address(access.name)
     if faults.is_filtered(status, said):
-        return FilteredError()
+        return faults.FilteredError(access.name)
     if "credit balance" in said:
         status = 402
-    words = {word: name for word, name in _WORDS.items() if _is_in(sent, name)} if status in (400, 422) else {}
     return faults.from_status(
         status,
         said,
-        server=asked.server,
-        model=asked.model,
-        key=asked.variable,
+        server=access.name,
+        model=model,
+        key=access.variable,
         headers=error.response.headers,
-        parameter=refused_parameter(said, words),
-    )
-
-
-def _is_in(sent: Json, name: str) -> bool:
-    return any(
-        name.rpartition(".")[2] in part for part in (sent, sent.get("thinking", {}), sent.get("output_config", {}))
+        parameter=refused_parameter(said, _WORDS, request) if status in (400, 422) else "",
     )
 
 
@@ -224,10 +201,3 @@ def _said(body: object) -> tuple[str, str]:
     if isinstance(error, dict):
         return str(error.get("type", "")), str(error.get("message", ""))
     return "", str(error or body.get("message") or body.get("detail") or "")
-
-
-def _root(error: BaseException) -> str:
-    """The first of the errors that led to this one: those after it only say that there was one."""
-    while inner := error.__cause__ or error.__context__:
-        error = inner
-    return str(error) or type(error).__name__

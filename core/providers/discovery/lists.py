@@ -5,13 +5,14 @@ import os
 import socket
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
 
+from core.models import CallFailedError
 from core.providers import faults
-from core.providers.addresses import host_of
+from core.providers.addresses import goes_direct, host_of, server_of
 from core.text import clean_line
 
 MOST_BYTES = 16 * 2**20
@@ -68,53 +69,48 @@ class _OllamaList(Struct):
     models: list[_OllamaRow]
 
 
-class Asker:
-    """Asks servers for their lists. `local` ones never by way of a proxy. Use as a context manager."""
+class ListClient:
+    """Asks servers for their lists, with the key that is given and no other. Use as a context manager."""
 
     def __init__(self) -> None:
         import httpx
 
         timeout = httpx.Timeout(None)  # whoever asks says how long
-        self._elsewhere = httpx.AsyncClient(timeout=timeout)
-        self._local = httpx.AsyncClient(timeout=timeout, trust_env=False)
+        self._by_proxy = httpx.AsyncClient(timeout=timeout)
+        self._direct = httpx.AsyncClient(timeout=timeout, trust_env=False)
 
-    async def __aenter__(self) -> "Asker":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._elsewhere.aclose()
-        await self._local.aclose()
+        await self._by_proxy.aclose()
+        await self._direct.aclose()
 
-    async def openai(self, url: str, key: str = "", variable: str = "", *, local: bool = False) -> list[Listed]:
+    async def openai(self, url: str, key: str = "", variable: str = "") -> list[Listed]:
         """The list of a server that speaks OpenAI's API; `url` is its base_url. Raises `CallFailedError`."""
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        content = await self._get(f"{url.rstrip('/')}/models", headers, variable, local)
+        content = await self._get(f"{url}/models", _bearer(key), variable)
         rows = _read(content, _OpenAIList, url).data
         return [Listed(clean_line(row.id.removeprefix("models/"), 400), row.context, row.created or 0) for row in rows]
 
-    async def anthropic(self, url: str, key: str, variable: str) -> list[Listed]:
+    async def anthropic(self, url: str, key: str = "", variable: str = "") -> list[Listed]:
         """Raises `CallFailedError`."""
-        headers = {"x-api-key": key, "anthropic-version": ANTHROPIC_VERSION}
-        content = await self._get(
-            f"{url.rstrip('/').removesuffix('/v1')}/v1/models?limit=1000", headers, variable, local=False
-        )
+        headers = {"anthropic-version": ANTHROPIC_VERSION} | ({"x-api-key": key} if key else {})
+        content = await self._get(f"{url}/v1/models?limit=1000", headers, variable)
         rows = _read(content, _AnthropicList, url).data
         return [Listed(clean_line(row.id, 400), row.max_input_tokens, row.created_at) for row in rows]
 
-    async def ollama(self, url: str) -> list[Listed]:
+    async def ollama(self, url: str, key: str = "", variable: str = "") -> list[Listed]:
         """Raises `CallFailedError`."""
-        content = await self._get(f"{url.rstrip('/')}/api/tags", {}, "", local=True)
-        return [
-            Listed(clean_line(row.name, 400), None, row.modified_at) for row in _read(content, _OllamaList, url).models
-        ]
+        rows = _read(await self._get(f"{url}/api/tags", _bearer(key), variable), _OllamaList, url).models
+        return [Listed(clean_line(row.name, 400), None, row.modified_at) for row in rows]
 
-    async def _get(self, url: str, headers: Mapping[str, str], variable: str, local: bool) -> bytes:
+    async def _get(self, url: str, headers: Mapping[str, str], variable: str) -> bytes:
         import httpx
 
-        client = self._local if local else self._elsewhere
-        server = host_of(url)
-        if local or not _behind_proxy():
-            await _resolve(server)
+        server, direct = server_of(url), goes_direct(url)
+        client = self._direct if direct else self._by_proxy
+        if direct or not _behind_proxy():
+            await _resolve(host_of(url), server)
         content = bytearray()
         try:
             async with client.stream("GET", url, headers=headers) as response:
@@ -124,7 +120,9 @@ class Asker:
                         raise faults.wrong_address(server)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise faults.no_connection(server, error) from None
-        if response.status_code == httpx.codes.NOT_FOUND or response.is_redirect:
+        if response.status_code == httpx.codes.NOT_FOUND:
+            raise CallFailedError("missing", f"{server} has no list of models: check base_url (it often ends in /v1)")
+        if response.is_redirect:
             raise faults.wrong_address(server)
         if response.status_code != httpx.codes.OK:
             said = content.decode("utf-8", errors="replace")
@@ -132,12 +130,16 @@ class Asker:
         return bytes(content)
 
 
+def _bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
 def _read(content: bytes, shape: type[Any], url: str) -> Any:
     """Raises `CallFailedError` for what is no list of models."""
     try:
         return msgspec.json.decode(content, type=shape)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise faults.wrong_address(host_of(url)) from None
+        raise faults.wrong_address(server_of(url)) from None
 
 
 def _whole(value: object) -> int | None:
@@ -146,10 +148,11 @@ def _whole(value: object) -> int | None:
 
 def _behind_proxy() -> bool:
     """Where perhaps only the proxy knows any addresses."""
-    return any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"))
+    names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    return any(os.environ.get(name) or os.environ.get(name.lower()) for name in names)
 
 
-async def _resolve(host: str) -> None:
+async def _resolve(host: str, server: str) -> None:
     """Look up a host's address, in a thread that nobody waits for at the end: a lookup can hang for half a minute.
 
     Raises `CallFailedError` if there is no such host.
@@ -174,4 +177,4 @@ async def _resolve(host: str) -> None:
 
     threading.Thread(target=look, name="address lookup", daemon=True).start()
     if error := await found:
-        raise faults.no_connection(host, error, "check the address and the network")
+        raise faults.no_connection(server, error, "check the address and the network")

@@ -22,14 +22,17 @@ class Tokens(Struct):
 
 
 class Answer:
-    """Whoever reads a stream adds what comes, and sets `reason` and `tokens` once they are known."""
+    """Whoever reads a stream adds what comes, and sets `reason`, and `tokens` and `generating`, once they are known."""
 
     def __init__(self, prompt: Prompt) -> None:
         self.reason: FinishReason | None = None
         self.tokens: Tokens | None = None
+        self.generating: float | None = None
+        """Seconds, where the server tells."""
         self._prompt = prompt
         self._text: list[str] = []
         self._thoughts: list[str] = []
+        self._asked = monotonic()
         self._first: float | None = None
 
     def add(self, text: str | None = None, thought: str | None = None) -> list[Chunk]:
@@ -50,25 +53,37 @@ class Answer:
         assert self.reason is not None
         return Finish(self.reason, self._usage())
 
+    @property
+    def asked(self) -> int:
+        """The prompt's tokens, estimated: rather more than fewer."""
+        return sum(estimate_tokens(message.text) for message in self._prompt.messages)
+
     def _usage(self) -> Usage:
         """As the server counted; estimated where it did not. A request that was refused outright used nothing."""
         thoughts = estimate_tokens("".join(self._thoughts))
-        seconds = 0.0 if self._first is None else monotonic() - self._first
         if self.tokens is not None:
             reasoning = thoughts if self.tokens.reasoning is None else self.tokens.reasoning
+            reasoning = min(reasoning, self.tokens.output)
             return Usage(
                 input_tokens=self.tokens.input,
                 output_tokens=self.tokens.output,
-                reasoning_tokens=min(reasoning, self.tokens.output),
+                reasoning_tokens=reasoning,
                 cached_tokens=self.tokens.cached,
-                seconds=seconds,
+                seconds=self._seconds(unseen=reasoning > 0 and not self._thoughts),
             )
         if self.reason == "refused" and self._first is None:
             return Usage()
         return Usage(
-            input_tokens=sum(estimate_tokens(message.text) for message in self._prompt.messages),
+            input_tokens=self.asked,
             output_tokens=estimate_tokens("".join(self._text)) + thoughts,
             reasoning_tokens=thoughts,
-            seconds=seconds,
+            seconds=self._seconds(unseen=False),
             estimated=True,
         )
+
+    def _seconds(self, *, unseen: bool) -> float:
+        """Generation lasts from the first token on; with thoughts that nobody was shown, from the request on."""
+        if self.generating is not None:
+            return self.generating
+        began = self._asked if unseen else self._first
+        return 0.0 if began is None else monotonic() - began

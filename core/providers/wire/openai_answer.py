@@ -2,22 +2,17 @@
 
 import json
 from collections.abc import Container, Iterable
-from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
-from core.models import Chunk, Finish, Parameter, Prompt
-from core.providers.answer import Answer
+from core.models import Chunk, Prompt
+from core.providers.wire.answer import Answer
+from core.providers.wire.parameters import Json
 from core.text import clean
 
-Json = dict[str, Any]
-
 Kind = TypeVar("Kind")
-
-_NO_PARAMETERS = {"model", "messages", "input", "stream"}
 
 
 class ServerSaidError(Exception):
@@ -44,23 +39,9 @@ class Details(Struct):
 class Events(Answer):
     """An answer as a stream of events: `read` each, then `finish`."""
 
-    def __init__(self, prompt: Prompt) -> None:
-        super().__init__(prompt)
-        self.generating: float | None = None
-        """Seconds, where the server tells."""
-        self._asked = monotonic()
-
     def read(self, event: object) -> list[Chunk]:
         """What an event adds. Raises `ServerSaidError`, and ValueError for what is no event of this API."""
         raise NotImplementedError
-
-    def finish(self) -> Finish:
-        """Generation lasted from the first token on; where thoughts were not shown, from the request on."""
-        finish = super().finish()
-        seconds = self.generating
-        if seconds is None and finish.usage.reasoning_tokens and not self._thoughts:
-            seconds = monotonic() - self._asked
-        return finish if seconds is None else Finish(finish.reason, replace(finish.usage, seconds=seconds))
 
 
 def convert(value: object, kind: type[Kind]) -> Kind | None:
@@ -95,27 +76,3 @@ def schema_of(prompt: Prompt, refused: bool) -> Json | None:
 
 def refuses_any(refuses: Iterable[str], *names: str) -> bool:
     return not set(names).isdisjoint(refuses)
-
-
-def flat(request: Json) -> dict[str, Parameter]:
-    """The parameters of a request by their names on the wire, as in `reasoning.effort`; messages are left out."""
-    parameters: dict[str, Parameter] = {}
-    for name, value in request.items():
-        if name not in _NO_PARAMETERS:
-            parameters |= _flat(name, value)
-    return parameters
-
-
-def _flat(name: str, value: Any) -> dict[str, Parameter]:
-    match value:
-        case {"type": str(kind)}:
-            return {name: kind}
-        case dict():
-            inner: dict[str, Parameter] = {}
-            for key, part in value.items():
-                inner |= _flat(f"{name}.{key}", part)
-            return inner
-        case list():
-            return {name: json.dumps(value, ensure_ascii=False)}
-        case _:
-            return {name: value}

@@ -1,0 +1,1 @@
+"""What can be used here and now, without having been named anywhere."""
