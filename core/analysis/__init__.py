@@ -1,0 +1,1 @@
+"""Numbers about results: pure functions over arrays. Nothing here reads a file or knows a session."""

@@ -1,0 +1,93 @@
+"""Bootstrap intervals for what was measured on some questions, some times each."""
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+Values = NDArray[np.float64]
+"""(questions, repeats)."""
+
+DRAWS = 5000
+
+ENOUGH = 6
+"""Runs below which an interval tells nothing: five differences have the same sign by chance once in sixteen times."""
+
+
+class Interval(Struct, frozen=True):
+    """A value with where it is in 95 of 100 cases; None where there was but one run."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    runs: int = 1
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is enough behind it to say that it is above or below something."""
+        return self.low is not None and self.runs >= ENOUGH
+
+    @property
+    def above_zero(self) -> bool:
+        return self.tells and self.low is not None and self.low > 0
+
+    @property
+    def below_zero(self) -> bool:
+        return self.tells and self.high is not None and self.high < 0
+
+
+def mean_interval(values: Values, rng: "Generator") -> Interval:
+    """Of the mean of `values` (questions, repeats)."""
+    return ratio_interval(values, np.ones_like(values), rng)
+
+
+def ratio_interval(over: Values, under: Values, rng: "Generator") -> Interval:
+    """Of sum(over) / sum(under), both (questions, repeats). 0 over 0 is 0, anything else over 0 infinity."""
+    value = float(_ratio(over.sum(), under.sum()))
+    if over.size < 2:
+        return Interval(value, runs=over.size)
+    weights = _resampled(over.shape[0], over.shape[1], rng)
+    ratios = _ratio(weights @ over.ravel(), weights @ under.ravel())
+    tail = _tail(over.shape[0] if over.shape[0] > 1 else over.shape[1])
+    low, high = np.quantile(ratios, [tail, 1 - tail], method="inverted_cdf")
+    return Interval(value, float(low), float(high), over.size)
+
+
+def _resampled(questions: int, repeats: int, rng: "Generator") -> NDArray[np.float64]:
+    """How often each run is in each resample: (DRAWS, questions × repeats). Questions are drawn, then their repeats."""
+    drawn = rng.multinomial(questions, np.full(questions, 1 / questions), size=DRAWS)
+    counts = rng.multinomial(drawn * repeats, np.full(repeats, 1 / repeats))
+    return counts.reshape(DRAWS, questions * repeats).astype(np.float64)
+
+
+def _ratio(over: Any, under: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((under == 0) & (over == 0), 0.0, np.divide(over, under))
+
+
+def _tail(count: int) -> float:
+    """What to cut off at each end of a bootstrap distribution of `count` units.
+
+    With few of them plain percentiles are too narrow; these are widened as a t interval is (Hesterberg 2015, "expanded
+    percentiles").
+    """
+    normal = NormalDist()
+    return normal.cdf(-math.sqrt(count / (count - 1)) * _t_quantile(count - 1, normal.inv_cdf(0.975)))
+
+
+def _t_quantile(freedom: int, z: float) -> float:
+    """From the normal quantile `z` to that of t (Abramowitz and Stegun 26.7.5); a little small below 3 degrees."""
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return math.fsum(term / float(freedom) ** power for power, term in enumerate(terms))
