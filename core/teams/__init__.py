@@ -1,4 +1,5 @@
-"""How a team produces the next idea: one strategy a file, each short enough to read.
+"""Teams of models: strategies for producing the next idea.
 
-`strategy.py` says what a strategy is; `presets.py` has the teams that need no set-up.
+`strategy.py` says what a strategy is, `written.py` how a team is written, and `data/teams.toml` has those that come
+with Jagstorm. `results.py` knows how members did before; weights and a router's table are made of that.
 """

@@ -1,43 +1,42 @@
-"""The teams that need no set-up: members on the built-in weights, chosen by `tests/benchmarks/prompt_styles.py`."""
+"""The teams that come with Jagstorm: `data/teams.toml`, written as a person's own are."""
 
+import functools
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from core.errors import UsageError
-from core.models import Member, ModelSpec, TeamSpec
+from core.models import ModelSpec, TeamSpec
+from core.settings import TeamTable
+from core.teams.written import Book, Written, read_team
 from core.text import clean_line
 
+BUILT_IN = ModelSpec(name="SmolLM2-135M-Instruct", temperature=0.9, top_p=0.95, repeat_penalty=1.07, max_tokens=96)
+"""The weights that come with Jagstorm, set as `tests/benchmarks/prompt_styles.py` found them best."""
 
-def _built_in(temperature: float) -> ModelSpec:
-    return ModelSpec(
-        name="SmolLM2-135M-Instruct", temperature=temperature, top_p=0.95, repeat_penalty=1.07, max_tokens=96
-    )
-
-
-# Personas are for larger models: on this one they only led away from the question.
-CAREFUL = Member(name="careful", model=_built_in(0.65), style="list")
-BOLD = Member(name="bold", model=_built_in(0.9), style="list")
-ANALOGIST = Member(name="analogist", model=_built_in(0.65), style="concept")
-
-EMBEDDED_TEAM = TeamSpec(
-    name="embedded",
-    strategy="sample",
-    members=(CAREFUL, BOLD, ANALOGIST),
-    about="Three ways to ask one small model that runs on this machine: no key, no network.",
-)
-
-EMBEDDED_SOLO = TeamSpec(
-    name="embedded-solo",
-    strategy="solo",
-    members=(BOLD,),
-    about="One small model that runs on this machine: no key, no network.",
-)
+DEFAULT = "embedded"
 
 
+@functools.cache
+def shipped() -> dict[str, TeamTable]:
+    """All of them by name, those that need no set-up first."""
+    content = tomllib.loads(files("data").joinpath("teams.toml").read_text("utf-8"))
+    return msgspec.convert(content["teams"], dict[str, TeamTable])
+
+
+@functools.cache
 def presets() -> dict[str, TeamSpec]:
-    """By name, the default first."""
-    return {team.name: team for team in (EMBEDDED_TEAM, EMBEDDED_SOLO)}
+    """Those that need no set-up, by name, the default first."""
+    book = Book(tables=shipped(), model_named=_built_in)
+    found = (read_team(name, book) for name, table in shipped().items() if not table.found)
+    return {written.team.name: written.team for written in found if isinstance(written, Written)}
+
+
+def default_team() -> TeamSpec:
+    return presets()[DEFAULT]
 
 
 def on_model(team: TeamSpec, path: Path | None) -> TeamSpec:
@@ -57,13 +56,7 @@ def on_model(team: TeamSpec, path: Path | None) -> TeamSpec:
     return replace(team, members=members)
 
 
-def default_team() -> TeamSpec:
-    return EMBEDDED_TEAM
-
-
-def named_team(name: str) -> TeamSpec:
-    """Raises `UsageError`, saying which teams there are."""
-    teams = presets()
-    if name not in teams:
-        raise UsageError(f"There is no team {clean_line(name, 60)!r}; there are: {', '.join(teams)}")
-    return teams[name]
+def _built_in(name: str) -> ModelSpec:
+    if name != "embedded":
+        raise UsageError(f"A team that needs no set-up has no model {name!r}")
+    return BUILT_IN

@@ -1,23 +1,17 @@
-"""Each step one member is drawn, in proportion to its weight."""
+"""Each step one member is drawn, in proportion to its weight or, `inverted`, to one over it."""
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from core.models import Member
-from core.teams.strategy import Ask, Proposal
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from core.models import Place
+from core.teams.strategy import Proposal, Step, Wanted, free
 
 
 class Sample:
-    def __init__(self, members: Sequence[Member]) -> None:
-        self._members = members
+    def draw(self, step: Step) -> tuple[Place, ...]:
+        places = free(step)
+        weights = [1 / place.weight if step.team.inverted else place.weight for place in places]
+        total = sum(weights)
+        return (places[int(step.rng().choice(len(places), p=[weight / total for weight in weights]))],)
 
-    def draw(self, rng: "Generator", barred: Collection[str]) -> tuple[Member, ...]:
-        free = [member for member in self._members if member.name not in barred] or self._members
-        total = sum(member.weight for member in free)
-        return (free[int(rng.choice(len(free), p=[member.weight / total for member in free]))],)
-
-    async def propose(self, asked: Sequence[Member], ask: Ask) -> Proposal:
-        return await ask(asked[0])
+    async def propose(self, asked: Sequence[Place], step: Step) -> Proposal:
+        return await step.ask(Wanted(asked[0]))

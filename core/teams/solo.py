@@ -1,21 +1,14 @@
-"""One member writes every idea: the first of the team."""
+"""One member writes every idea: the first of the team. How hard it thinks is a setting of its model."""
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from core.models import Member
-from core.teams.strategy import Ask, Proposal
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
+from core.models import Place
+from core.teams.strategy import Proposal, Step, Wanted
 
 
 class Solo:
-    def __init__(self, members: Sequence[Member]) -> None:
-        self._member = members[0]
+    def draw(self, step: Step) -> tuple[Place, ...]:
+        return (step.team.places[0],)
 
-    def draw(self, rng: "Generator", barred: Collection[str]) -> tuple[Member, ...]:
-        return (self._member,)
-
-    async def propose(self, asked: Sequence[Member], ask: Ask) -> Proposal:
-        return await ask(asked[0])
+    async def propose(self, asked: Sequence[Place], step: Step) -> Proposal:
+        return await step.ask(Wanted(asked[0]))

@@ -1,11 +1,13 @@
-"""What a strategy is."""
+"""What a strategy is, and what it can have done in a step."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from core.models import Member, TeamSpec
+from core.chain import Chain
+from core.events import slot_of
+from core.models import Member, Place, TeamSpec
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -16,33 +18,99 @@ class Proposal(Struct, frozen=True):
 
     member: str
     text: str
+    draft: int = 0
+
+    @property
+    def slot(self) -> str:
+        return slot_of(self.member, self.draft)
 
 
-Ask = Callable[[Member], Awaitable[Proposal]]
-"""Asks a member for the next idea; streaming, limits, and the log are the session's affair.
+class Wanted(Struct, frozen=True):
+    """One proposal to ask for."""
 
-Raises `CallFailedError` if nothing usable came back.
-"""
+    place: Place
+    draft: int = 0
+    direction: str = ""
+    """Along which it is to be worked out; "" for any."""
+
+
+class Step(Protocol):
+    """One step, as the strategy of a team sees it. All of it is in the log; nothing tells one member of another."""
+
+    @property
+    def team(self) -> TeamSpec: ...
+
+    @property
+    def chain(self) -> Chain: ...
+
+    @property
+    def barred(self) -> Collection[str]:
+        """Members that can't be asked until a person does something; never all of them."""
+
+    def rng(self, *what: str) -> "Generator":
+        """For one choice in this step: the same again after a resume."""
+
+    async def ask(self, wanted: Wanted) -> Proposal:
+        """Ask for one proposal; a group asks its own team. One that came before a kill is not asked for again.
+
+        Raises `CallFailedError` if nothing usable came back.
+        """
+
+    async def ask_all(self, wanted: Sequence[Wanted]) -> list[Proposal]:
+        """Ask for several at once: those that came, in the order of `wanted`.
+
+        Raises `CallFailedError`, the last one, if none came.
+        """
+
+    async def pick(self, proposals: Sequence[Proposal]) -> Proposal:
+        """The one that the team's selector likes best, from a shuffled list. No call is made for a single one."""
+
+    async def directions(self, lead: Member, count: int) -> tuple[str, ...]:
+        """`count` distinct directions to look in, as `lead` sees them. Raises `CallFailedError`."""
+
+    async def pick_or_merge(self, lead: Member, proposals: Sequence[Proposal]) -> Proposal:
+        """The best of the proposals as `lead` sees it, or one that it makes of several."""
 
 
 class Strategy(Protocol):
-    def draw(self, rng: "Generator", barred: Collection[str]) -> tuple[Member, ...]:
-        """Who is asked in the next step. Every random choice is made with `rng`, so that a resume repeats it.
+    """How a team comes to its next idea. Holds no state: all that it goes by is in the chain."""
 
-        `barred` are members that can't be asked until a person does something; never all of them.
-        """
+    def draw(self, step: Step) -> tuple[Place, ...]:
+        """Who is asked in this step."""
 
-    async def propose(self, asked: Sequence[Member], ask: Ask) -> Proposal:
+    async def propose(self, asked: Sequence[Place], step: Step) -> Proposal:
         """The next idea. Raises `CallFailedError` if none of those asked gave one."""
 
 
 def strategy_for(team: TeamSpec) -> Strategy:
     """The strategy that `team` names."""
-    from core.teams.sample import Sample
-    from core.teams.solo import Solo
-
     match team.strategy:
         case "solo":
-            return Solo(team.members)
+            from core.teams.solo import Solo
+
+            return Solo()
         case "sample":
-            return Sample(team.members)
+            from core.teams.sample import Sample
+
+            return Sample()
+        case "router":
+            from core.teams.router import Router
+
+            return Router()
+        case "parallel":
+            from core.teams.parallel import Parallel
+
+            return Parallel()
+        case "hierarchy":
+            from core.teams.hierarchy import Hierarchy
+
+            return Hierarchy()
+        case "bandit":
+            from core.teams.bandit import Bandit
+
+            return Bandit()
+
+
+def free(step: Step) -> Sequence[Place]:
+    """The team's places that can be asked; all of them if that would be none."""
+    return [place for place in step.team.places if place.name not in step.barred] or step.team.places

@@ -1,0 +1,15 @@
+"""All members propose at once, each as often as there are drafts; the team's selector picks the next idea."""
+
+from collections.abc import Sequence
+
+from core.models import Place
+from core.teams.strategy import Proposal, Step, Wanted, free
+
+
+class Parallel:
+    def draw(self, step: Step) -> tuple[Place, ...]:
+        return tuple(free(step))
+
+    async def propose(self, asked: Sequence[Place], step: Step) -> Proposal:
+        wanted = [Wanted(place, draft) for place in asked for draft in range(step.team.drafts)]
+        return await step.pick(await step.ask_all(wanted))
