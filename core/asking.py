@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from core import events as ev
 from core.chain import Chain, Idea
 from core.context import fit
@@ -11,7 +13,7 @@ from core.models import CallFailedError, Member, ModelSpec, Outcome, Prompt, Pro
 from core.prompts import VERSION, concepts, idea_prompt, read_idea
 from core.providers.calls import Call, Caller
 from core.randomness import generator
-from core.scoring.scorer import Scorer
+from core.scoring.scorer import Distances
 from core.teams.strategy import Proposal
 
 LONGEST_IDEA = 20_000
@@ -31,32 +33,34 @@ class Asker:
         self,
         random_seed: int,
         caller: Caller,
-        scorer: Scorer,
+        distances: Distances,
         emit: Callable[[ev.Event], None],
         elapsed: Callable[[], float],
     ) -> None:
         self._random_seed = random_seed
         self._caller = caller
-        self._scorer = scorer
+        self._distances = distances
         self._emit = emit
         self._elapsed = elapsed
         self._counted: dict[ModelSpec, dict[str, int]] = {}
         """The tokens of every idea shown so far, by its text: as many as the session holds anyway."""
 
-    async def ask(self, chain: Chain, step: int, member: Member) -> Proposal:
+    async def ask(self, chain: Chain, step: int, member: Member, draft: int = 0, direction: str = "") -> Proposal:
         """What `member` proposes after the ideas of `chain`. A proposal that came before a kill is not asked for again.
 
         Raises `CallFailedError` if the call brought no idea; the log tells why.
         """
-        if isinstance(end := chain.outcomes.get(member.name), ev.ProposalFinished):
-            return Proposal(member.name, end.text)
+        if isinstance(end := chain.outcomes.get(ev.slot_of(member.name, draft)), ev.ProposalFinished):
+            return Proposal(member.name, end.text, draft)
         provider = self._caller.provider_for(member.model.provider)
-        started, prompt = await self._prepare(chain, step, member, provider)
+        started, prompt = await self._prepare(chain, step, member, provider, draft, direction)
         self._emit(started)
 
         def show(text: str, thoughts: str) -> None:
             self._emit(
-                ev.ProposalDelta(question=chain.question, step=step, member=member.name, text=text, thoughts=thoughts)
+                ev.ProposalDelta(
+                    question=chain.question, step=step, member=member.name, draft=draft, text=text, thoughts=thoughts
+                )
             )
 
         def retry(why: str, seconds: float) -> None:
@@ -80,6 +84,7 @@ class Asker:
                 question=chain.question,
                 step=step,
                 member=member.name,
+                draft=draft,
                 text=text,
                 raw=call.text,
                 thoughts=call.thoughts,
@@ -90,27 +95,32 @@ class Asker:
                 tries=call.tries,
             )
         )
-        return Proposal(member.name, text)
+        return Proposal(member.name, text, draft)
 
     async def _prepare(
-        self, chain: Chain, step: int, member: Member, provider: Provider
+        self, chain: Chain, step: int, member: Member, provider: Provider, draft: int, direction: str
     ) -> tuple[ev.ProposalStarted, Prompt]:
         """The prompt, and the event that lets anyone build it again."""
-        rng = generator(self._random_seed, chain.question, step, member.name)
+        rng = generator(self._random_seed, chain.question, step, ev.slot_of(member.name, draft))
         concept = str(rng.choice(concepts())) if member.style == "concept" else ""
         ideas = {idea.number: idea for idea in chain.ideas if not idea.failed}
-        shown = await self._fitting(chain, ideas, step, member, provider, concept)
+        shown = await self._fitting(chain, ideas, step, member, provider, concept, direction)
         prompt = idea_prompt(
             chain.text,
             [ideas[number].text for number in shown],
             style=member.style,
             persona=member.persona,
             concept=concept,
+            direction=direction,
         )
+        held = tuple(idea.text for idea in chain.ideas)
+        prompt = replace(prompt, question=chain.text, held=held, draft=draft)
         started = ev.ProposalStarted(
             question=chain.question,
             step=step,
             member=member.name,
+            draft=draft,
+            direction=direction,
             shown=tuple(shown),
             style=member.style,
             persona=member.persona,
@@ -128,9 +138,12 @@ class Asker:
         member: Member,
         provider: Provider,
         concept: str,
+        direction: str,
     ) -> list[int]:
         """The ideas that the member's context has room for; if not all, the log says so."""
-        bare = idea_prompt(chain.text, [], style=member.style, persona=member.persona, concept=concept)
+        bare = idea_prompt(
+            chain.text, [], style=member.style, persona=member.persona, concept=concept, direction=direction
+        )
         model = member.model
         taken = await provider.count_tokens(model, "\n".join(message.text for message in bare.messages))
         room = model.context - model.max_tokens - taken - SPARE_TOKENS
@@ -144,7 +157,7 @@ class Asker:
         tokens = {number: counted[idea.text] + PER_IDEA for number, idea in ideas.items()}
         shown = fit(tokens, room, [])
         if len(shown) < len(ideas):
-            shown = fit(tokens, room, await self._scorer.most_different(chain))
+            shown = fit(tokens, room, await self._distances.most_different(chain))
             self._emit(
                 ev.ContextTrimmed(
                     question=chain.question,
@@ -163,6 +176,7 @@ class Asker:
             question=started.question,
             step=started.step,
             member=started.member,
+            draft=started.draft,
             outcome=outcome,
             kind=call.kind or "",
             message=call.message,

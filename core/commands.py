@@ -40,4 +40,10 @@ class ChangeTeam(Command, frozen=True, kw_only=True):
     team: TeamSpec
 
 
-AnyCommand = Pause | Resume | Stop | AddIdea | SaveElsewhere | ChangeTeam
+class SetPipelining(Command, frozen=True, kw_only=True):
+    """Whether to ask for the next step while scores are still coming."""
+
+    on: bool
+
+
+AnyCommand = Pause | Resume | Stop | AddIdea | SaveElsewhere | ChangeTeam | SetPipelining

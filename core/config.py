@@ -49,6 +49,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     rules: Rules
     judging: Judging = Judging()
     budget: Budget = Budget()
+    pipelining: bool = True
+    """Whether the next step is asked for while scores are still coming: the same chain, sooner."""
 
 
 class _Format(Struct):

@@ -42,6 +42,12 @@ class NotPulledError(ModelUnavailableError):
         self.name = name
 
 
+class TeamIncompleteError(ModelUnavailableError):
+    """A team is made of models that are found here, and there are too few."""
+
+    title = "A team lacks models"
+
+
 class StoreError(JagstormError):
     """A session could not be written."""
 

@@ -5,13 +5,11 @@ one line of `events.jsonl`, but for `proposal_delta` and `scoring_progress`, whi
 """
 
 import re
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 from core.models import Budget, Cap, Outcome, Parameter, Style, TeamSpec, Usage
-from core.text import clean_all
 
 FailedRule = Literal["coherence", "embedding_novelty", "judged_novelty", "mechanical"]
 VerdictWord = Literal["passed", "failed", "unscored"]
@@ -62,6 +60,13 @@ class StepStarted(Event, frozen=True, kw_only=True):
     members: tuple[str, ...]
     seeds: tuple[str, ...] = ()
     steers: tuple[str, ...] = ()
+    failed: Number = 0
+    """Ideas that had failed when it was asked: with more of them it would have been asked otherwise."""
+
+
+def slot_of(member: str, draft: int) -> str:
+    """What tells a proposal from the others of its step: the member, and which of its drafts it is."""
+    return f"{member}·{draft + 1}" if draft else member
 
 
 class ProposalStarted(Event, frozen=True, kw_only=True):
@@ -70,6 +75,10 @@ class ProposalStarted(Event, frozen=True, kw_only=True):
     question: str
     step: Number
     member: str
+    draft: Number = 0
+    """From 0, where a member is asked for several proposals."""
+    direction: str = ""
+    """What the lead of a hierarchy gave the member to develop."""
     shown: tuple[Number, ...] = ()
     style: Style = "list"
     persona: str = ""
@@ -82,6 +91,7 @@ class ProposalDelta(Event, frozen=True, kw_only=True):
     question: str
     step: Number
     member: str
+    draft: Number = 0
     text: str = ""
     thoughts: str = ""
 
@@ -96,6 +106,7 @@ class ProposalFinished(Event, frozen=True, kw_only=True):
     question: str
     step: Number
     member: str
+    draft: Number = 0
     text: str
     raw: str = ""
     thoughts: str = ""
@@ -112,6 +123,7 @@ class ProposalFailed(Event, frozen=True, kw_only=True):
     question: str
     step: Number
     member: str
+    draft: Number = 0
     outcome: Outcome
     kind: str = ""
     message: str = ""
@@ -123,14 +135,64 @@ class ProposalFailed(Event, frozen=True, kw_only=True):
 
 
 class ProposalChosen(Event, frozen=True, kw_only=True):
-    """Only where there was a choice. `order` is the shuffled order that the chooser saw."""
+    """Only where there was a choice. `order` is the shuffled order that the chooser saw.
+
+    Proposals are named by their member, the second draft of one as `member·2`.
+    """
 
     question: str
     step: Number
     order: tuple[str, ...]
     pick: str
-    by: Literal["draw", "selector", "person"]
+    by: Literal["draw", "selector", "novelty", "lead", "person"]
     why: str = ""
+    chooser: str = ""
+    """The model that was asked, if one was."""
+    text: str = ""
+    """What a lead made of several proposals, where it picked none of them."""
+    usage: Usage = Usage()
+    cost: float | None = 0.0
+
+
+class DirectionsNamed(Event, frozen=True, kw_only=True):
+    """The lead of a hierarchy said where to look; each direction is given to one worker."""
+
+    question: str
+    step: Number
+    member: str
+    directions: tuple[str, ...]
+    usage: Usage = Usage()
+    cost: float | None = 0.0
+
+
+class AsideFailed(Event, frozen=True, kw_only=True):
+    """A call to a selector or a lead that brought nothing."""
+
+    question: str
+    step: Number
+    model: str
+    outcome: Outcome
+    kind: str = ""
+    message: str = ""
+    usage: Usage = Usage()
+    cost: float | None = None
+
+
+class StepDropped(Event, frozen=True, kw_only=True):
+    """The step under way was asked ahead of the scores, which say that it must be asked anew."""
+
+    question: str
+    step: Number
+    why: str
+    usage: Usage = Usage()
+    """What it had used, wasted; it is counted with its calls."""
+
+
+class PipeliningSet(Event, frozen=True, kw_only=True):
+    """Whether the next step is asked for while scores are still coming, from now on."""
+
+    on: bool
+    by: str
 
 
 class IdeaAdded(Event, frozen=True, kw_only=True):
@@ -141,6 +203,7 @@ class IdeaAdded(Event, frozen=True, kw_only=True):
     step: Number
     text: str
     author: str
+    draft: Number = 0
 
 
 class Vote(Struct, frozen=True, kw_only=True):
@@ -156,6 +219,16 @@ class Vote(Struct, frozen=True, kw_only=True):
     """Replies in which no score could be found."""
     why: str = ""
     """Why a score is missing."""
+
+
+class Given(Struct, frozen=True, kw_only=True):
+    """One judgement of an idea whose scores are not all there yet."""
+
+    judge: str
+    prompt_version: int
+    against: Number | None = None
+    """The number of the idea that it was compared with; null: how coherent it is."""
+    score: Annotated[int, Meta(ge=0, le=100)]
 
 
 class IdeaScored(Event, frozen=True, kw_only=True):
@@ -179,8 +252,29 @@ class IdeaScored(Event, frozen=True, kw_only=True):
     """Earlier ideas that judges compared it with; fewer than there are where only the nearest are judged."""
     embedder: str = ""
     chunks: int = 1
+    why: str = ""
+    """Why a score is missing, if one is."""
     usage: Usage = Usage()
     """Of judges and embedder."""
+    cost: float | None = 0.0
+
+    @property
+    def lacks_judges(self) -> bool:
+        """Whether judges were asked, and not all that they should say could be had."""
+        return bool(self.judges) and None in (self.coherence, self.judged_novelty)
+
+
+class JudgingPaid(Event, frozen=True, kw_only=True):
+    """What judges and embedder took beside what stands with scores.
+
+    It was for scores of `idea` that did not come (yet), whose judgements so far are `given` and need not be asked for
+    again; or, without an idea, for choosing among proposals or among the ideas that a prompt shows.
+    """
+
+    question: str
+    idea: Number | None = None
+    given: tuple[Given, ...] = ()
+    usage: Usage = Usage()
     cost: float | None = 0.0
 
 
@@ -233,6 +327,8 @@ class RetryScheduled(Event, frozen=True, kw_only=True):
     why: str
     until: float
     """In the session's seconds."""
+    scoring: bool = False
+    """Whether it is a judge or an embedder that is asked again, called `member` here all the same."""
 
 
 class Notice(Event, frozen=True, kw_only=True):
@@ -279,8 +375,13 @@ Known = (
     | ProposalFinished
     | ProposalFailed
     | ProposalChosen
+    | DirectionsNamed
+    | AsideFailed
+    | StepDropped
+    | PipeliningSet
     | IdeaAdded
     | IdeaScored
+    | JudgingPaid
     | ScoringProgress
     | ControlScored
     | TeamChanged
@@ -291,65 +392,3 @@ Known = (
     | Resumed
     | QuestionEnded
 )
-
-_TYPES = frozenset(_snake(cls.__name__) for cls in get_args(Known))
-_decoder = msgspec.json.Decoder(Known)
-_encoder = msgspec.json.Encoder()
-
-
-# What an editor's hand, or somebody else's file, may hold that our own lines never do: escapes for controls, controls
-# themselves, bidirectional overrides. Such a line is cleaned before it is believed.
-_SUSPECT = re.compile(rb"\\[ubfr]|\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
-
-
-class _Header(Struct):
-    type: str
-    seq: Annotated[int, Meta(ge=-1, le=2**53)] = -1
-    t: float = 0.0
-    at: str = ""
-
-
-_header_decoder = msgspec.json.Decoder(_Header)
-
-
-def encode(event: Event) -> bytes:
-    """One line of JSON, without its newline. Text must have passed `core.text.clean`."""
-    if isinstance(event, Unknown):
-        return event.raw
-    return _encoder.encode(event)
-
-
-def cleaned(event: Event) -> Event:
-    """`event` as it will be read back: its texts clean, whoever forgot to clean them."""
-    try:
-        if not _SUSPECT.search(encode(event)):
-            return event
-    except UnicodeEncodeError:  # a lone surrogate
-        pass
-    return msgspec.convert(clean_all(msgspec.to_builtins(event)), type(event))
-
-
-def decode(line: bytes) -> Event:
-    """The event of one line, its texts clean; `Unknown` if its type is.
-
-    Raises `msgspec.DecodeError` if it is no event at all.
-    """
-    try:
-        return _decode(line)
-    except UnicodeDecodeError as error:
-        raise msgspec.DecodeError(f"not UTF-8 text: {error.reason}") from None
-    except RecursionError:
-        raise msgspec.DecodeError("nested too deeply") from None
-
-
-def _decode(line: bytes) -> Event:
-    if _SUSPECT.search(line):
-        line = _encoder.encode(clean_all(msgspec.json.decode(line)))
-    try:
-        event: Event = _decoder.decode(line)
-    except msgspec.ValidationError:
-        header = _header_decoder.decode(line)
-        if header.type in _TYPES:
-            raise
-        return Unknown(seq=header.seq, t=header.t, at=header.at, name=header.type, raw=bytes(line))
-    return event

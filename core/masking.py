@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.keys import scrub
 from core.providers.addresses import host_of, is_loopback
-from core.providers.known import catalogue
+from core.providers.known import public_hosts
 
 NOBODYS = {"root", "user", "admin", "home", "ubuntu", "docker", "debian", "linux", "localhost"}
 """Names of users and machines that say nothing about anybody."""
@@ -21,7 +21,7 @@ class Mask:
 
     def __init__(self, addresses: Iterable[str] = (), accounts: Iterable[str] = ()) -> None:
         """`addresses` are those of servers whose hosts may turn up by name alone, `accounts` names of accounts."""
-        self._public = {host_of(host.base_url) for host in catalogue().hosts} | {"api.openai.com", "api.anthropic.com"}
+        self._public = public_hosts()
         self._hosts: dict[str, str] = {}
         for name in (socket.gethostname().casefold(), *map(host_of, addresses)):
             self._number(name)

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated, Literal, Protocol
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 YOU = "you"
 """The author of a person's own ideas: no member is called so."""
@@ -34,7 +35,7 @@ FailureKind = Literal[
 Outcome = Literal["ok", "refused", "truncated", "empty", "failed", "cancelled"]
 """How a call ended: exactly one of these. Only `ok` is ever scored."""
 
-ProviderName = Literal["embedded", "openai", "azure", "anthropic", "bedrock", "ollama"]
+ProviderName = Literal["embedded", "openai", "azure", "anthropic", "bedrock", "ollama", "recorded"]
 
 Effort = Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
@@ -86,6 +87,8 @@ class ModelSpec(Served, frozen=True, kw_only=True):
     concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 16
     """Calls under way at once at its endpoint, at most."""
     requests_per_minute: Annotated[float, Meta(gt=0, le=1e9)] | None = None
+    pace: Annotated[float, Meta(ge=0, le=3600)] | None = None
+    """For `recorded`: seconds that an idea takes to arrive; None for as many as it took, where that is known."""
 
 
 class EmbedderSpec(Served, frozen=True, kw_only=True):
@@ -99,6 +102,8 @@ class EmbedderSpec(Served, frozen=True, kw_only=True):
     """The longest text it takes, in tokens; longer ones are embedded in pieces."""
     batch: Annotated[int, Meta(ge=1, le=10_000)] = 64
     """Texts in one request, at most."""
+    refuses: tuple[str, ...] = ()
+    """As in `ModelSpec`."""
     concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 16
     requests_per_minute: Annotated[float, Meta(gt=0, le=1e9)] | None = None
 
@@ -118,6 +123,11 @@ class Prompt(Struct, frozen=True, kw_only=True):
     """Words that the prompt ends in and the idea begins with: the answer is `lead` and what the model adds."""
     tag: str = ""
     """The answer is asked for between `<tag>` and `</tag>`."""
+    question: str = ""
+    held: tuple[str, ...] = ()
+    draft: int = 0
+    """The question, every idea of the chain, failed ones too, and which of a step's drafts this is to be: never sent,
+    for members that speak from records."""
     json_schema: str = ""
     """The JSON schema, as JSON text, that the answer must follow, where the provider can see to it."""
 
@@ -132,9 +142,31 @@ class Usage(Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     estimated: bool = False
 
+    def __add__(self, other: "Usage") -> "Usage":
+        """What both used together."""
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            seconds=self.seconds + other.seconds,
+            estimated=self.estimated or other.estimated,
+        )
+
+    def __sub__(self, other: "Usage") -> "Usage":
+        """Tokens used since `other`."""
+        return Usage(
+            input_tokens=self.input_tokens - other.input_tokens, output_tokens=self.output_tokens - other.output_tokens
+        )
+
     @property
     def tokens_per_second(self) -> float:
         return self.output_tokens / self.seconds if self.seconds > 0 else 0.0
+
+
+def added(one: float | None, other: float | None) -> float | None:
+    """Two costs together, in US dollars; unknown, which is None, if either is."""
+    return None if one is None or other is None else one + other
 
 
 Parameter = str | int | float | bool | None
@@ -216,6 +248,9 @@ class Vectors(Struct, frozen=True):
 
 
 class EmbeddingProvider(Protocol):
+    async def prepare(self, spec: EmbedderSpec) -> None:
+        """As `Provider.prepare`."""
+
     """A provider that embeds too."""
 
     async def embed(self, spec: EmbedderSpec, texts: Sequence[str]) -> Vectors:
@@ -247,22 +282,86 @@ class Budget(Struct, frozen=True, kw_only=True):
     ] = None
 
 
+Chooser = Literal["novel", "random"]
+"""Who picks among proposals without a model: the one farthest from the chain by embedding, or chance."""
+
+
 class TeamSpec(Struct, frozen=True, kw_only=True):
-    """Members and the strategy that produces the next idea."""
+    """Members and the strategy that produces the next idea. What a strategy does not need, it does not look at."""
 
     name: str
-    strategy: Literal["solo", "sample"] = "solo"
-    members: Annotated[tuple[Member, ...], Meta(min_length=1)]
+    strategy: Literal["solo", "router", "sample", "parallel", "hierarchy", "bandit"] = "solo"
+    members: tuple[Member, ...] = ()
+    groups: "tuple[Group, ...]" = ()
+    """Teams in the place of members."""
     about: str = ""
+    inverted: bool = False
+    """`sample`: draw in proportion to 1/weight."""
+    drafts: Annotated[int, Meta(ge=1, le=20)] = 1
+    """`parallel`: how many proposals each member makes."""
+    selector: ModelSpec | Chooser = "novel"
+    """`parallel`: who picks."""
+    selector_orders: Literal[1, 2] = 1
+    """`parallel`: in how many different orders a model is shown the proposals."""
+    lead: str = ""
+    """`hierarchy`: the member that names directions and chooses; "" for the first."""
+    directions: Annotated[int, Meta(ge=1, le=20)] | None = None
+    """`hierarchy`: how many; None for one a worker."""
+    routes: dict[str, str] = {}
+    """`router`: the specialist of each leaf, domain or subdomain; `*` is everybody else's."""
+    per: Literal["idea", "cost", "time"] = "idea"
+    """`bandit`: what passing ideas are counted by."""
 
     def __post_init__(self) -> None:
-        names = [member.name for member in self.members]
+        names = [place.name for place in self.places]
         if not names:
             raise ValueError("A team needs a member")
         if YOU in names:
             raise ValueError(f"No member can be called {YOU!r}: that is the person")
         if twice := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"Two members are called {twice[0]!r}")
+        if self.lead and self.lead not in names:
+            raise ValueError(f"The lead {self.lead!r} is no member")
+        if missing := [name for name in self.routes.values() if name not in names]:
+            raise ValueError(f"There is a route to {missing[0]!r}, which is no member")
+
+    @property
+    def places(self) -> "tuple[Place, ...]":
+        return (*self.members, *self.groups)
+
+    @property
+    def everybody(self) -> tuple[Member, ...]:
+        """All members, those of teams within the team too, by the names that they have in the log."""
+        inner = (member for group in self.groups for member in group.named().everybody)
+        return (*self.members, *inner)
 
     def member(self, name: str) -> Member:
-        return next(member for member in self.members if member.name == name)
+        """One of `everybody`. Raises StopIteration."""
+        return next(member for member in self.everybody if member.name == name)
+
+
+class Group(Struct, frozen=True, kw_only=True):
+    """A team in the place of a member."""
+
+    name: Annotated[str, Meta(min_length=1)]
+    team: TeamSpec
+    weight: Annotated[float, Meta(gt=0, le=1e6)] = 1.0
+
+    def named(self) -> TeamSpec:
+        """The team with its members named as in the log: `group/member`."""
+        team = self.team
+
+        def full(name: str) -> str:
+            return f"{self.name}/{name}" if name else ""
+
+        return replace(
+            team,
+            members=tuple(replace(member, name=full(member.name)) for member in team.members),
+            groups=tuple(replace(group, name=full(group.name)) for group in team.groups),
+            lead=full(team.lead),
+            routes={leaf: full(name) for leaf, name in team.routes.items()},
+        )
+
+
+Place = Member | Group
+"""A member, or a team in the place of one."""

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from core.answers import read_line, read_tagged, without_thoughts
@@ -47,6 +47,8 @@ These ideas were already given. Yours must work in a different way:
 
 _MORE = "One more idea that works in a different way, in one sentence."
 
+_ALONG = "{question} Look in this direction: {direction}."
+
 _PARAGRAPH = ("\n\n",)
 
 _TAGGED_TASK = """\
@@ -73,19 +75,29 @@ other materials or other numbers for the same thing do not make it different.
 _SPECIAL = re.compile(r"<(?=[|｜/!_A-Za-z][^<>\s]{0,60}>)|\[(?=/?(?:INST|SYS)\])")
 
 
-def idea_prompt(question: str, shown: Sequence[str], *, style: Style, persona: str = "", concept: str = "") -> Prompt:
-    """A request for one more idea after those in `shown`.
+def idea_prompt(
+    question: str,
+    shown: Sequence[str],
+    *,
+    style: Style,
+    persona: str = "",
+    concept: str = "",
+    direction: str = "",
+) -> Prompt:
+    """A request for one more idea after those in `shown`; with a `direction`, for one along it.
 
     `persona` is a way of thinking, as in "You are …". In the style `concept` the idea opens from `concept`.
     """
-    asked, ideas = _plain(question), [_plain(idea) for idea in shown]
+    asked, ideas = plain(question), [plain(idea) for idea in shown]
+    if direction:
+        asked = _ALONG.format(question=asked, direction=plain(direction))
     if style == "tagged":
         return _tagged(asked, ideas, persona)
     if style == "chat":
         return _chat(asked, ideas, persona)
     if style == "turns":
         return _turns(asked, ideas, persona)
-    return _list(asked, ideas, persona, _plain(concept) if style == "concept" else "")
+    return _list(asked, ideas, persona, plain(concept) if style == "concept" else "")
 
 
 def read_idea(prompt: Prompt, answer: str) -> str:
@@ -140,9 +152,10 @@ def _turns(question: str, ideas: Sequence[str], persona: str) -> Prompt:
 
 def _system(persona: str) -> Message:
     # Without one of ours, templates put in their own, which names the model.
-    return Message("system", _SYSTEM.format(persona=_plain(persona) or _SCIENTIST))
+    return Message("system", _SYSTEM.format(persona=plain(persona) or _SCIENTIST))
 
 
-def _plain(text: str) -> str:
-    """One line that means nothing to a prompt format."""
+@lru_cache(maxsize=32_768)
+def plain(text: str) -> str:
+    """`text` on one line that means nothing to a prompt format."""
     return _SPECIAL.sub(lambda match: f"{match[0]} ", clean_line(text))

@@ -7,8 +7,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import force_setattr, replace
 
 from core.events import FailedRule, VerdictWord, Vote
-from core.models import Budget, Cap, Usage
-from core.state import State
+from core.models import Budget, Cap
 
 MAX_UNSCORED = 5
 """Ideas in a row without any score that pause a session: something is wrong with whoever scores."""
@@ -52,8 +51,6 @@ class Scores(Struct, frozen=True, kw_only=True):
     votes: tuple[Vote, ...] = ()
     coherence_spread: float | None = None
     compared: int = 0
-    usage: Usage = Usage()
-    cost: float | None = 0.0
     embedder: str = ""
     chunks: int = 1
 
@@ -62,6 +59,12 @@ class Scores(Struct, frozen=True, kw_only=True):
             score = getattr(self, name)
             if score is not None and not math.isfinite(score):
                 force_setattr(self, name, None)
+
+    @property
+    def missing(self) -> bool:
+        """Whether one that should be there could not be had."""
+        judged = None not in (self.coherence, self.judged_novelty)
+        return self.embedding_novelty is None or (bool(self.judges) and not judged)
 
 
 class Verdict(Struct, frozen=True):
@@ -83,11 +86,7 @@ def judge(scores: Scores, rules: Rules) -> Verdict:
         return Verdict("failed", "embedding_novelty")
     if scores.judged_novelty is not None and scores.judged_novelty < rules.judged_novelty:
         return Verdict("failed", "judged_novelty")
-    if scores.embedding_novelty is None:
-        return Verdict("unscored")
-    if scores.judges and (scores.coherence is None or scores.judged_novelty is None):
-        return Verdict("unscored")
-    return Verdict("passed")
+    return Verdict("unscored" if scores.missing else "passed")
 
 
 def extended(budget: Budget, given: Budget) -> Budget:
@@ -95,12 +94,27 @@ def extended(budget: Budget, given: Budget) -> Budget:
     return replace(budget, **{name: limit for name in Budget.__struct_fields__ if (limit := getattr(given, name))})
 
 
-def over_budget(state: State, budget: Budget) -> str | None:
+class Spent(Struct, frozen=True):
+    """What a session has used: US dollars, tokens read and written, seconds."""
+
+    cost: float
+    tokens: int
+    seconds: float
+
+
+def over_budget(spent: Spent, budget: Budget) -> str | None:
     """What is used up, in words; None while there is some left of everything."""
-    if budget.max_cost is not None and state.cost >= budget.max_cost:
-        return f"${budget.max_cost:.2f} spent"
-    if budget.max_tokens is not None and state.tokens >= budget.max_tokens:
+    if budget.max_cost is not None and spent.cost >= budget.max_cost:
+        return f"{dollars(budget.max_cost)} spent"
+    if budget.max_tokens is not None and spent.tokens >= budget.max_tokens:
         return f"{budget.max_tokens:,} tokens used"
-    if budget.max_minutes is not None and state.t >= 60 * budget.max_minutes:
+    if budget.max_minutes is not None and spent.seconds >= 60 * budget.max_minutes:
         return f"{budget.max_minutes:g} minutes over"
     return None
+
+
+def dollars(cost: float) -> str:
+    """Cents from ten cents on; below, as many places as say something."""
+    if 0 < cost < 1e-6:
+        return "less than $0.000001"
+    return f"${cost:.2f}" if cost >= 0.1 or not cost else f"${cost:.6f}".rstrip("0")

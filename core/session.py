@@ -12,30 +12,25 @@ from msgspec.structs import replace
 
 from core import commands as cmd
 from core import events as ev
-from core.asking import LONGEST_IDEA, Asker
-from core.chain import Chain, Idea
+from core.asking import LONGEST_IDEA
+from core.chain import Chain
 from core.clock import Clock, SystemClock
 from core.config import Plan
 from core.errors import JagstormError, StoreError
 from core.feed import Listener, Listeners
+from core.grading import Grader
+from core.lengthening import TROUBLE, Lengthener, question_ended
+from core.lines import cleaned
 from core.models import YOU, Budget
 from core.providers.calls import Caller
-from core.randomness import generator
-from core.rules import MAX_UNSCORED, judge, over_budget
 from core.scoring.scorer import Scorer
 from core.state import State, apply
-from core.stepping import OUTAGE_SECONDS, Stepper
+from core.stepping import Stepper
 from core.store.log import EventLog
 from core.text import clean, shown
 
 STORAGE = "storage"
 """Who pauses a session that could not be written."""
-
-TROUBLE = "trouble"
-"""Who pauses a session in which calls or scores fail again and again."""
-
-MAX_FAILURES = 5
-"""Calls that fail in a row before a session pauses: something is wrong with whoever writes."""
 
 
 class Session:
@@ -64,14 +59,17 @@ class Session:
         self._log = log
         self._scorer = scorer
         self._state = history or State()
-        asker = Asker(plan.random_seed, caller, scorer, self.emit, self.elapsed)
         team = self._state.team or plan.team
-        self._stepper = Stepper(team, plan.random_seed, caller, asker, self.emit, self.elapsed)
+        self._clock = clock or SystemClock()
+        self._grader = Grader(plan, scorer, self._clock, self.emit, self.elapsed, self._start, self._pause_for)
+        self._stepper = Stepper(team, plan.random_seed, caller, self._grader, self.emit, self.elapsed)
+        self._lengthener = Lengthener(
+            plan, self._state, self._stepper, self._grader, self.emit, self._hold, self.elapsed
+        )
         self._max_ideas = max_ideas
         self._budget = budget
         self._notices = notices
         self._version = version
-        self._clock = clock or SystemClock()
         self._zero = self._clock.monotonic() - self._state.t
         self._listeners = Listeners()
         self._early: list[cmd.AnyCommand] | None = []
@@ -79,7 +77,6 @@ class Session:
         self._may_go_on = asyncio.Event()
         """Set while the state is not paused."""
         self._may_go_on.set()
-        self._scoring = asyncio.Lock()
         self._group = asyncio.TaskGroup()
         self._tasks: list[asyncio.Task[None]] = []
         self._stop: cmd.Stop | None = None
@@ -109,7 +106,7 @@ class Session:
 
     def emit(self, event: ev.Event) -> None:
         """Stamp, store, fold, show. What can't be stored is kept for later, and the session pauses and says why."""
-        event = ev.cleaned(replace(event, t=round(self._clock.monotonic() - self._zero, 3)))
+        event = cleaned(replace(event, t=round(self._clock.monotonic() - self._zero, 3)))
         trouble = None
         if not isinstance(event, ev.ProposalDelta | ev.ScoringProgress):
             event = replace(event, seq=self._state.seq + 1, at=self._clock.now())
@@ -133,6 +130,10 @@ class Session:
 
     def _pause(self, by: str, why: str = "") -> None:
         self.emit(ev.Paused(by=by, why=why))
+
+    def _pause_for(self, trouble: str) -> None:
+        if self._state.paused is None:
+            self._pause(TROUBLE, trouble)
 
     # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -159,7 +160,12 @@ class Session:
             case cmd.SaveElsewhere():
                 self._save_elsewhere(command)
             case cmd.ChangeTeam():
-                self._stepper.change_team(command.team, command.by, waiting=self._state.retry is not None)
+                retry = self._state.retry
+                waiting = retry is not None and not retry.scoring and retry.until > self.elapsed()
+                self._stepper.change_team(command.team, command.by, waiting=waiting)
+                self._lengthener.drop_ahead()
+            case cmd.SetPipelining():
+                self.emit(ev.PipeliningSet(on=command.on, by=command.by))
 
     def _go_on(self, by: str) -> None:
         try:
@@ -188,8 +194,9 @@ class Session:
         if not text or chain is None or chain.ended:
             return
         self.emit(ev.IdeaAdded(question=chain.question, idea=chain.next_number, step=chain.step, text=text, author=YOU))
+        self._lengthener.drop_ahead()
         if self._tasks and not self._stop and not self._fault:
-            self._start(lambda: self._score_pending(chain))
+            self._start(lambda: self._grader.score_pending(chain))
 
     # ── the run ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -222,6 +229,10 @@ class Session:
         for command in early or ():
             self.send(command)
 
+    async def _hold(self) -> None:
+        """Come back when the session is not paused."""
+        await self._may_go_on.wait()
+
     def _start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Do `work` beside what is going on; whatever ends one for a reason that a person can act on ends all."""
 
@@ -243,17 +254,22 @@ class Session:
         if chain is None:
             return ev.SessionEnded(how="finished")
         if self._fault:
-            self._end_question(chain, "error", self._fault.message)
+            self.emit(question_ended(chain, "error", self._fault.message))
             return ev.SessionEnded(how="error", message=self._fault.message)
         assert self._stop
-        self._end_question(chain, "person")
+        if self._stop.by in (STORAGE, TROUBLE):
+            why = self._state.paused.why if self._state.paused else self._stop.by
+            self.emit(question_ended(chain, "error", why))
+        else:
+            self.emit(question_ended(chain, "person"))
         by_signal = self._stop.by.startswith("SIG")
         return ev.SessionEnded(how="interrupted" if by_signal else "stopped", message=self._stop.by)
 
     async def _work_through(self) -> None:
         await self._stepper.prepare()
+        await self._grader.prepare()
         while chain := self._next_chain():
-            await self._lengthen(chain)
+            await self._lengthener.lengthen(chain)
             while self._unsaved():
                 await self._may_go_on.wait()
 
@@ -271,107 +287,3 @@ class Session:
             if chain.ended is None:
                 return chain
         return None
-
-    async def _lengthen(self, chain: Chain) -> None:
-        while chain.ended is None:
-            await self._score_pending(chain)
-            if self._state.paused:
-                await self._may_go_on.wait()
-            elif reason := self._reason_to_end(chain):
-                self._end_question(chain, reason)
-            elif used_up := over_budget(self._state, self._state.budget or self.plan.budget):
-                self._end_question(chain, "budget", used_up)
-            elif trouble := self._trouble(chain):
-                self._pause(TROUBLE, trouble)
-            else:
-                await self._stepper.step(chain)
-
-    async def _score_pending(self, chain: Chain) -> None:
-        """Score what has no scores yet, in order: each idea is compared with those before it."""
-        async with self._scoring:
-            while idea := chain.pending:
-                scores = await self._scorer.score(chain, idea, self._progress(chain, idea))
-                verdict = judge(scores, self.plan.rules)
-                self.emit(
-                    ev.IdeaScored(
-                        question=chain.question,
-                        idea=idea.number,
-                        coherence=scores.coherence,
-                        embedding_novelty=scores.embedding_novelty,
-                        judged_novelty=scores.judged_novelty,
-                        nearest=scores.nearest,
-                        verdict=verdict.word,
-                        failed_rule=verdict.failed_rule,
-                        detail=scores.mechanical or "",
-                        judges=scores.judges,
-                        votes=scores.votes,
-                        coherence_spread=scores.coherence_spread,
-                        compared=scores.compared,
-                        embedder=scores.embedder,
-                        chunks=scores.chunks,
-                        usage=scores.usage,
-                        cost=scores.cost,
-                    )
-                )
-
-                self._maybe_control(chain, idea)
-
-    def _maybe_control(self, chain: Chain, idea: Idea) -> None:
-        """Beside some ideas, see whether the judges can be trusted; nothing waits for it."""
-        rng = generator(self.plan.random_seed, chain.question, idea.number, "control")
-        if not self.plan.judging.judges or rng.random() >= self.plan.judging.controls:
-            return
-
-        async def control() -> None:
-            for scored in await self._scorer.control(chain, rng):
-                self.emit(scored)
-
-        self._start(control)
-
-    def _progress(self, chain: Chain, idea: Idea) -> Callable[[int, int], None]:
-        def tell(done: int, total: int) -> None:
-            self.emit(ev.ScoringProgress(question=chain.question, idea=idea.number, done=done, total=total))
-
-        return tell
-
-    def _reason_to_end(self, chain: Chain) -> ev.EndReason | None:
-        rules = self.plan.rules
-        if chain.failing_in_row() >= rules.patience:
-            newest = next(idea for idea in reversed(chain.ideas) if idea.author != YOU)
-            assert newest.score
-            assert newest.score.failed_rule
-            return newest.score.failed_rule
-        cap = self._state.max_ideas or rules.max_ideas
-        if cap is not None and chain.responses >= cap:
-            return "cap"
-        if not chain.ideas and any(end.outcome == "refused" for end in chain.outcomes.values()):
-            return "refused"
-        return None
-
-    def _trouble(self, chain: Chain) -> str | None:
-        """Why nothing good would come of going on; None while all is well."""
-        for end in chain.barred.values():
-            # A prompt that was cut without a word leads to ideas that nobody should trust.
-            if end.kind == "context" or chain.barred.keys() >= {member.name for member in self._stepper.team.members}:
-                return f"{end.member}: {end.message}"
-        if chain.failures >= MAX_FAILURES:
-            last = [end for end in chain.outcomes.values() if isinstance(end, ev.ProposalFailed)]
-            why = f"{last[-1].outcome}: {last[-1].message}" if last else "no answer"
-            return f"{chain.failures} calls in a row brought no idea ({why})"
-        if self._stepper.outage() >= OUTAGE_SECONDS:
-            return f"{self._stepper.outage() / 60:.0f} minutes without anybody to ask"
-        if chain.unscored >= MAX_UNSCORED:
-            return f"{MAX_UNSCORED} ideas in a row could not be scored"
-        return None
-
-    def _end_question(self, chain: Chain, reason: ev.EndReason, message: str = "") -> None:
-        self.emit(
-            ev.QuestionEnded(
-                question=chain.question,
-                reason=reason,
-                censored=reason in ("cap", "budget", "person", "refused", "error"),
-                responses=chain.responses,
-                valid=chain.valid,
-                message=message,
-            )
-        )

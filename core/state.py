@@ -33,6 +33,8 @@ class State(Struct, kw_only=True):
     """Of the newest call."""
     cost: float = 0.0
     cost_known: bool = True
+    aside_tokens: int = 0
+    """Of selectors and leads, read and written, where they write no proposals."""
     judging_tokens: int = 0
     """Of judges and embedder, read and written."""
     judging_cost: float = 0.0
@@ -43,6 +45,10 @@ class State(Struct, kw_only=True):
     """A budget given when the session was resumed."""
     team: TeamSpec | None = None
     """The team that took over, if one did."""
+    pipelining: bool | None = None
+    """As a person set it; None: as the plan has it."""
+    wasted_tokens: int = 0
+    """Used by steps that were asked ahead of the scores and dropped; they are in the other counts too."""
     controls: int = 0
     """Things of known score that judges were given."""
     controls_passed: int = 0
@@ -56,7 +62,7 @@ class State(Struct, kw_only=True):
     @property
     def tokens(self) -> int:
         """All that were read and written."""
-        return self.input_tokens + self.output_tokens + self.judging_tokens
+        return self.input_tokens + self.output_tokens + self.aside_tokens + self.judging_tokens
 
     @property
     def chain(self) -> Chain | None:
@@ -98,6 +104,7 @@ def snapshot(state: State) -> State:
             prompts=dict(chain.prompts),
             outcomes=dict(chain.outcomes),
             barred=dict(chain.barred),
+            given=dict(chain.given),
         )
         for name, chain in state.chains.items()
     }
@@ -115,6 +122,7 @@ def _session_ended(state: State, event: ev.SessionEnded) -> None:
     state.retry = None
     for chain in state.chains.values():
         chain.writing.clear()
+        chain.scoring = None
 
 
 def _question_started(state: State, event: ev.QuestionStarted) -> None:
@@ -128,34 +136,59 @@ def _question_started(state: State, event: ev.QuestionStarted) -> None:
 def _step_started(state: State, event: ev.StepStarted) -> None:
     if chain := state.chains.get(event.question):
         if event.step != chain.step:
-            chain.prompts.clear()
-            chain.outcomes.clear()
+            _forget_step(chain)
         chain.step = event.step
         chain.step_open = True
+        chain.asked = event.members
+        chain.failed_when_asked = event.failed
         chain.seeds = event.seeds
         chain.steers = event.steers
         chain.writing.clear()
 
 
+def _forget_step(chain: Chain) -> None:
+    """What came of the step under way."""
+    chain.prompts.clear()
+    chain.outcomes.clear()
+    chain.writing.clear()
+    chain.directions = None
+    chain.chosen = None
+
+
+def _step_dropped(state: State, event: ev.StepDropped) -> None:
+    state.wasted_tokens += event.usage.input_tokens + event.usage.output_tokens
+    if chain := state.chains.get(event.question):
+        _forget_step(chain)
+
+
 def _proposal_started(state: State, event: ev.ProposalStarted) -> None:
     if chain := state.chains.get(event.question):
-        chain.prompts[event.member] = event
-        chain.writing[event.member] = Writing(member=event.member, step=event.step, since=event.t)
+        slot = ev.slot_of(event.member, event.draft)
+        chain.prompts[slot] = event
+        chain.writing[slot] = Writing(member=event.member, step=event.step, draft=event.draft, since=event.t)
 
 
 def _proposal_delta(state: State, event: ev.ProposalDelta) -> None:
     chain = state.chains.get(event.question)
-    if chain and (writing := chain.writing.get(event.member)):
-        chain.writing[event.member] = replace(
+    slot = ev.slot_of(event.member, event.draft)
+    if chain and (writing := chain.writing.get(slot)):
+        _stop_waiting(state, event.member)
+        chain.writing[slot] = replace(
             writing, text=writing.text + event.text, thoughts=writing.thoughts + event.thoughts
         )
+
+
+def _stop_waiting(state: State, member: str) -> None:
+    if state.retry and state.retry.member == member and not state.retry.scoring:
+        state.retry = None
 
 
 def _proposal_finished(state: State, event: ev.ProposalFinished) -> None:
     _account(state, event)
     if chain := state.chains.get(event.question):
-        chain.writing.pop(event.member, None)
-        chain.outcomes[event.member] = event
+        slot = ev.slot_of(event.member, event.draft)
+        chain.writing.pop(slot, None)
+        chain.outcomes[slot] = event
         chain.failures = 0
         chain.barred.pop(event.member, None)
 
@@ -163,17 +196,41 @@ def _proposal_finished(state: State, event: ev.ProposalFinished) -> None:
 def _proposal_failed(state: State, event: ev.ProposalFailed) -> None:
     _account(state, event)
     if chain := state.chains.get(event.question):
-        chain.writing.pop(event.member, None)
+        slot = ev.slot_of(event.member, event.draft)
+        chain.writing.pop(slot, None)
         if event.outcome != "cancelled":
-            chain.outcomes[event.member] = event
+            chain.outcomes[slot] = event
             if event.kind in LASTING:
                 chain.barred[event.member] = event
             elif event.kind != "connection":  # a server that is gone is waited for
                 chain.failures += 1
 
 
+def _proposal_chosen(state: State, event: ev.ProposalChosen) -> None:
+    _pay(state, event.cost)
+    state.aside_tokens += event.usage.input_tokens + event.usage.output_tokens
+    if chain := state.chains.get(event.question):
+        chain.chosen = event
+
+
+def _directions_named(state: State, event: ev.DirectionsNamed) -> None:
+    _pay(state, event.cost)
+    state.aside_tokens += event.usage.input_tokens + event.usage.output_tokens
+    if chain := state.chains.get(event.question):
+        chain.directions = event
+
+
+def _aside_failed(state: State, event: ev.AsideFailed) -> None:
+    _pay(state, event.cost)
+    state.aside_tokens += event.usage.input_tokens + event.usage.output_tokens
+
+
+def _pipelining_set(state: State, event: ev.PipeliningSet) -> None:
+    state.pipelining = event.on
+
+
 def _account(state: State, event: ev.ProposalFinished | ev.ProposalFailed) -> None:
-    state.retry = None
+    _stop_waiting(state, event.member)
     _pay(state, event.cost)
     state.input_tokens += event.usage.input_tokens
     state.output_tokens += event.usage.output_tokens
@@ -200,11 +257,16 @@ def _idea_added(state: State, event: ev.IdeaAdded) -> None:
         return
     idea = Idea(number=event.idea, step=event.step, text=event.text, author=event.author, t=event.t)
     if event.author != YOU:
-        outcome = chain.outcomes.get(event.author)
+        slot = ev.slot_of(event.author, event.draft)
+        outcome = chain.outcomes.get(slot)
         idea = replace(
             idea,
             call=outcome if isinstance(outcome, ev.ProposalFinished) else None,
-            prompt=chain.prompts.get(event.author),
+            prompt=chain.prompts.get(slot),
+            chosen=chain.chosen,
+            others=tuple(
+                end for name, end in chain.outcomes.items() if isinstance(end, ev.ProposalFinished) and name != slot
+            ),
         )
         chain.step_open = False
         chain.writing.clear()
@@ -213,17 +275,27 @@ def _idea_added(state: State, event: ev.IdeaAdded) -> None:
 
 def _idea_scored(state: State, event: ev.IdeaScored) -> None:
     _pay_judges(state, event.usage, event.cost)
+    _stop_waiting_for_scores(state)
     if chain := state.chains.get(event.question):
+        chain.take_scores(event)
+
+
+def _judging_paid(state: State, event: ev.JudgingPaid) -> None:
+    _pay_judges(state, event.usage, event.cost)
+    _stop_waiting_for_scores(state)
+    chain = state.chains.get(event.question)
+    if chain and event.idea is not None:
         chain.scoring = None
-        for index in range(len(chain.ideas) - 1, -1, -1):
-            if chain.ideas[index].number == event.idea:
-                chain.ideas[index] = replace(chain.ideas[index], score=event)
-                if chain.ideas[index].author != YOU:
-                    chain.unscored = chain.unscored + 1 if event.verdict == "unscored" else 0
-                break
+        chain.given[event.idea] = event.given
+
+
+def _stop_waiting_for_scores(state: State) -> None:
+    if state.retry and state.retry.scoring:
+        state.retry = None
 
 
 def _scoring_progress(state: State, event: ev.ScoringProgress) -> None:
+    _stop_waiting_for_scores(state)
     if chain := state.chains.get(event.question):
         chain.scoring = event
 
@@ -250,7 +322,7 @@ def _context_trimmed(state: State, event: ev.ContextTrimmed) -> None:
 def _retry_scheduled(state: State, event: ev.RetryScheduled) -> None:
     state.retry = event
     chain = state.chains.get(event.question)
-    if chain and (writing := chain.writing.get(event.member)):
+    if chain and not event.scoring and (writing := chain.writing.get(event.member)):
         chain.writing[event.member] = replace(writing, text="", thoughts="")
 
 
@@ -287,6 +359,7 @@ def _question_ended(state: State, event: ev.QuestionEnded) -> None:
     if chain := state.chains.get(event.question):
         chain.ended = event
         chain.writing.clear()
+        chain.scoring = None
 
 
 def _unknown(state: State, event: ev.Unknown) -> None:
@@ -306,9 +379,14 @@ _HANDLERS: dict[type[ev.Event], Callable[[State, Any], None]] = {
     ev.ProposalDelta: _proposal_delta,
     ev.ProposalFinished: _proposal_finished,
     ev.ProposalFailed: _proposal_failed,
-    ev.ProposalChosen: _nothing,
+    ev.ProposalChosen: _proposal_chosen,
+    ev.DirectionsNamed: _directions_named,
+    ev.AsideFailed: _aside_failed,
+    ev.StepDropped: _step_dropped,
+    ev.PipeliningSet: _pipelining_set,
     ev.IdeaAdded: _idea_added,
     ev.IdeaScored: _idea_scored,
+    ev.JudgingPaid: _judging_paid,
     ev.ScoringProgress: _scoring_progress,
     ev.ControlScored: _control_scored,
     ev.TeamChanged: _team_changed,

@@ -1,16 +1,22 @@
 """One step after the other: who is drawn, what they are asked, how long a server that is gone is waited for."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
 
 from core import events as ev
 from core.asking import Asker
 from core.chain import Chain
-from core.errors import ModelUnavailableError
-from core.models import CallFailedError, Member, TeamSpec
+from core.errors import JagstormError, ModelUnavailableError
+from core.models import CallFailedError, Group, Member, TeamSpec, Usage
 from core.providers.calls import Caller
 from core.randomness import generator
-from core.teams.strategy import strategy_for
+from core.scoring.scorer import Distances
+from core.selecting import Selecting
+from core.teams.strategy import Proposal, Wanted, strategy_for
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 OUTAGE_SECONDS = 900.0
 """How long servers may be gone before a session pauses and a person must say how it goes on."""
@@ -19,27 +25,32 @@ FIRST_WAIT, LONGEST_WAIT = 5.0, 30.0
 """Seconds between two looks whether a server is back; the call layer has tried for some seconds before."""
 
 
+def wait_before(looks: int) -> float:
+    """Seconds before another look whether a server is back, after so many: longer each time."""
+    return min(FIRST_WAIT * 2.0**looks, LONGEST_WAIT)
+
+
 class Stepper:
-    """Lengthens chains for the team that is at work now."""
+    """Finds the next proposal, for the team that is at work now."""
 
     def __init__(
         self,
         team: TeamSpec,
         random_seed: int,
         caller: Caller,
-        asker: Asker,
+        distances: Distances,
         emit: Callable[[ev.Event], None],
         elapsed: Callable[[], float],
     ) -> None:
         self.team = team
-        self._strategy = strategy_for(team)
         self._random_seed = random_seed
         self._caller = caller
-        self._asker = asker
+        self._distances = distances
         self._emit = emit
         self._elapsed = elapsed
+        self._asker = Asker(random_seed, caller, distances, emit, elapsed)
         self._next: tuple[TeamSpec, str] | None = None
-        self._asking: asyncio.Timeout | None = None
+        self._asking: asyncio.Task[Proposal] | None = None
         self._gone: set[str] = set()
         """Endpoints that could not be reached the last time."""
         self._gone_since: float | None = None
@@ -53,65 +64,99 @@ class Stepper:
         """Ask `team` from the next step on; with `waiting`, give up the step under way, which only waits."""
         self._next = (team, by)
         if waiting and self._asking:
-            self._asking.reschedule(asyncio.get_running_loop().time())
+            self._asking.cancel()
 
-    async def step(self, chain: Chain) -> None:
-        """Draw who is asked, ask, and add the idea. A step cut short by a kill is taken up where it was."""
+    @property
+    def changes_team(self) -> bool:
+        """Whether another team is about to take over."""
+        return self._next is not None
+
+    async def propose(self, chain: Chain) -> Proposal | None:
+        """Draw who is asked, and ask; None if it brought nothing. A step cut short by a kill is taken up where it was.
+
+        Raises `JagstormError` for what only a person can mend.
+        """
         await self._take_over()
         step = chain.step if chain.step_open and not _spent(chain) else chain.step + 1
-        asked = self._strategy.draw(generator(self._random_seed, chain.question, step), chain.barred)
-        self._emit(ev.StepStarted(question=chain.question, step=step, members=tuple(member.name for member in asked)))
+        if step == chain.step and chain.failed > chain.failed_when_asked:
+            self.drop(chain, "an idea that it was asked with has failed", _used(chain))
+        view = _Step(self, chain, step, self.team)
+        strategy = strategy_for(self.team)
+        asked = strategy.draw(view)
+        names = tuple(place.name for place in asked)
+        self._emit(ev.StepStarted(question=chain.question, step=step, members=names, failed=chain.failed))
+        self._asking = asyncio.create_task(strategy.propose(asked, view))
         try:
-            async with asyncio.timeout(None) as self._asking:
-                await self._ask(chain, step, asked)
-        except TimeoutError:
-            pass  # another team takes over
+            proposal = await self._asking
+        except CallFailedError as error:
+            if _being_cancelled():  # it was told to stop amid telling of the failure, which then came first
+                raise asyncio.CancelledError from None
+            if error.kind == "connection":
+                await self._wait(chain, step, names, str(error))
+            return None
+        except asyncio.CancelledError:
+            if self._next and self._asking.cancelled() and not _being_cancelled():
+                return None  # another team takes over
+            self._asking.cancel()
+            await asyncio.wait({self._asking})
+            raise
         finally:
             self._asking = None
+        self._gone.clear()
+        self.forget_outage()
+        return proposal
 
-    async def _ask(self, chain: Chain, step: int, asked: tuple[Member, ...]) -> None:
-        try:
-            proposal = await self._strategy.propose(asked, lambda member: self._asker.ask(chain, step, member))
-        except CallFailedError as error:
-            if error.kind == "connection":
-                await self._wait(chain, step, asked, str(error))
-            return
-        self._gone.discard(self._endpoint(self.team.member(proposal.member)))
-        self._gone_since, self._waits = None, 0
-        self._emit(
-            ev.IdeaAdded(
-                question=chain.question,
-                idea=chain.next_number,
-                step=step,
-                text=proposal.text,
-                author=proposal.member,
-            )
-        )
+    def drop(self, chain: Chain, why: str, used: Usage) -> None:
+        """Say that the step under way is asked anew, and what was wasted on it."""
+        self._emit(ev.StepDropped(question=chain.question, step=chain.step, why=why, usage=used))
 
-    async def _wait(self, chain: Chain, step: int, asked: tuple[Member, ...], why: str) -> None:
+    # ── for the strategies ────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def ask(self, view: "_Step", wanted: Wanted) -> Proposal:
+        if isinstance(wanted.place, Group):
+            inner = _Step(self, view.chain, view.number, wanted.place.named(), wanted)
+            strategy = strategy_for(inner.team)
+            return await strategy.propose(strategy.draw(inner), inner)
+        return await self._asker.ask(view.chain, view.number, wanted.place, wanted.draft, wanted.direction)
+
+    def selecting(self, view: "_Step") -> Selecting:
+        return Selecting(view.chain, view.number, self._caller, self._distances, self._emit, self._elapsed, view.rng)
+
+    def rng(self, chain: Chain, *place: int | str) -> "Generator":
+        return generator(self._random_seed, chain.question, *place)
+
+    # ── servers that are gone ─────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _wait(self, chain: Chain, step: int, names: Sequence[str], why: str) -> None:
         """Nobody is there. If none of the team can be reached, wait, longer each time; else another draw may help."""
+        asked = [member for member in self.team.everybody if member.name.partition("/")[0] in names]
         self._gone |= {self._endpoint(member) for member in asked}
-        if not {self._endpoint(member) for member in self.team.members} <= self._gone:
+        if not {self._endpoint(member) for member in self.team.everybody} <= self._gone:
             return
         self._gone_since = self._elapsed() if self._gone_since is None else self._gone_since
-        wait = min(FIRST_WAIT * 2**self._waits, LONGEST_WAIT)
+        wait = wait_before(self._waits)
         self._waits += 1
-        until = self._elapsed() + wait
-        self._emit(
-            ev.RetryScheduled(question=chain.question, step=step, member=asked[0].name, why=why, until=round(until, 3))
-        )
-        await self._caller.clock.sleep(wait)
+        until = round(self._elapsed() + wait, 3)
+        self._emit(ev.RetryScheduled(question=chain.question, step=step, member=asked[0].name, why=why, until=until))
+        self._asking = asyncio.create_task(self._caller.clock.sleep(wait))  # type: ignore[arg-type]
+        try:
+            await self._asking
+        except asyncio.CancelledError:
+            if self._next is None or _being_cancelled():
+                raise
 
     def outage(self) -> float:
         """Seconds for which nobody of the team could be reached, by now."""
         return 0.0 if self._gone_since is None else self._elapsed() - self._gone_since
 
     def forget_outage(self) -> None:
-        """Count anew: a person has said that it goes on."""
+        """Count anew: somebody answered, or a person has said that it goes on."""
         self._gone_since, self._waits = None, 0
 
     def _endpoint(self, member: Member) -> str:
         return self._caller.provider_for(member.model.provider).endpoint(member.model)
+
+    # ── teams ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _take_over(self) -> None:
         """Let the team that a person chose go on, if it can."""
@@ -124,16 +169,89 @@ class Stepper:
             self._emit(ev.Notice(text=f"{team.name} can't take over. {error.message}"))
             return
         self.team = team
-        self._strategy = strategy_for(team)
         self._gone.clear()
         self.forget_outage()
         self._emit(ev.TeamChanged(team=team, by=by))
 
     async def _prepare(self, team: TeamSpec) -> None:
-        for member in team.members:
-            await self._caller.provider_for(member.model.provider).prepare(member.model)
+        models = [member.model for member in team.everybody]
+        if not isinstance(team.selector, str):
+            models.append(team.selector)
+        for model in models:
+            await self._caller.provider_for(model.provider).prepare(model)
+
+
+class _Step:
+    """A step as a strategy sees it: of the session's team, or of a team within it."""
+
+    def __init__(
+        self, stepper: Stepper, chain: Chain, number: int, team: TeamSpec, within: Wanted | None = None
+    ) -> None:
+        self.chain = chain
+        self.number = number
+        self.team = team
+        self._stepper = stepper
+        self._within = within
+
+    @property
+    def barred(self) -> Collection[str]:
+        return self.chain.barred
+
+    def rng(self, *what: str) -> "Generator":
+        inner = (self._within.place.name, self._within.draft) if self._within else ()
+        return self._stepper.rng(self.chain, self.number, *inner, *what)
+
+    async def ask(self, wanted: Wanted) -> Proposal:
+        if self._within and self._within.direction and not wanted.direction:
+            wanted = Wanted(wanted.place, wanted.draft, self._within.direction)
+        return await self._stepper.ask(self, wanted)
+
+    async def ask_all(self, wanted: Sequence[Wanted]) -> list[Proposal]:
+        fault: CallFailedError | None = None
+
+        async def one(each: Wanted) -> Proposal | None:
+            nonlocal fault
+            try:
+                return await self.ask(each)
+            except CallFailedError as error:
+                fault = error
+                return None
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                asked = [group.create_task(one(each)) for each in wanted]
+        except* JagstormError as faults:
+            raise faults.exceptions[0] from None
+        proposals = [proposal for task in asked if (proposal := task.result())]
+        if not proposals:
+            assert fault
+            raise fault
+        return proposals
+
+    async def pick(self, proposals: Sequence[Proposal]) -> Proposal:
+        return await self._stepper.selecting(self).pick(self.team, proposals)
+
+    async def directions(self, lead: Member, count: int) -> tuple[str, ...]:
+        return await self._stepper.selecting(self).directions(lead.name, lead.model, count)
+
+    async def pick_or_merge(self, lead: Member, proposals: Sequence[Proposal]) -> Proposal:
+        return await self._stepper.selecting(self).pick_or_merge(lead.name, lead.model, proposals)
+
+
+def _being_cancelled() -> bool:
+    """Whether it is this task itself that is to end."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _spent(chain: Chain) -> bool:
     """Whether this step's calls ended without an idea, so that there is nothing left to take up."""
     return bool(chain.outcomes) and all(isinstance(end, ev.ProposalFailed) for end in chain.outcomes.values())
+
+
+def _used(chain: Chain) -> Usage:
+    """By the calls of the step under way that have ended."""
+    used = Usage()
+    for end in chain.outcomes.values():
+        used = used + end.usage
+    return used

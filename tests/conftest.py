@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from core import keys
 from core.config import Plan
 from core.models import Member, ModelSpec, Provider, TeamSpec
 from core.providers import calls
 from core.questions import Question
 from core.rules import Rules
 from core.scoring.embeddings import WordLlamaEmbedder, _load
-from core.scoring.scorer import EmbeddingScorer
+from core.scoring.scorer import ChainScorer
 from core.session import Session
 from core.state import State
 from core.store import library
@@ -29,6 +30,7 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(keys, "_known", set())  # another test's key would hold back the letters that it begins with
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +76,8 @@ def open_session(sessions: Path, embedder: WordLlamaEmbedder) -> Open:
         plan = plan or make_plan(max_ideas=6)
         scripted = provider or ScriptedProvider(varied)
         log = library.create(sessions, plan)
-        return Session(plan, log, calling(scripted), EmbeddingScorer(embedder), **options)  # type: ignore[arg-type]
+        scorer = options.pop("scorer", None) or ChainScorer(embedder)
+        return Session(plan, log, calling(scripted), scorer, **options)  # type: ignore[arg-type]
 
     return begin
 

@@ -26,7 +26,9 @@ from core.files import write_private
 from core.models import Budget, TeamSpec
 from core.offers import offered
 from core.providers.catalog import Providers
-from core.settings import read_settings, remember
+from core.settings import remember
+from core.surroundings import surroundings
+from core.teams.results import EarlierSessions
 from core.text import clean, shown
 from tui import themes
 from tui.driver import TolerantDriver
@@ -34,7 +36,7 @@ from tui.screens.dialogs import Fault, Keys, TooSmall, as_fault
 from tui.signals import STOPPING
 
 if TYPE_CHECKING:
-    from core.providers.found import FoundModel
+    from core.providers.discovery.found import FoundModel
     from core.providers.progress import Progress
     from core.session import Session
     from core.store.library import Summary
@@ -74,12 +76,14 @@ class JagstormApp(App[int]):
         config: str | None = None,
     ) -> None:
         super().__init__(driver_class=_driver())
-        self.settings = read_settings(config)
+        self.settings = surroundings(config).settings
         self.offers = offered(self.settings, (), team)
         """The teams that a person can choose from, by now."""
         self.found: list[FoundModel] = []
         """The models that were found here, by now."""
         self.sessions = sessions_folder(sessions)
+        self.earlier = EarlierSessions(self.sessions)
+        """What members did in them."""
         self.question_paths = [path_of(name) for name in question_files]
         self.team = team
         """Named on the command line: it stands first."""
@@ -173,14 +177,17 @@ class JagstormApp(App[int]):
     @work(exit_on_error=False, exclusive=True, group="models")
     async def look_for_models(self, tell: Callable[[], None]) -> None:
         """See what can be used here, beside everything else; then `offers` are anew, and `tell` is called."""
-        from core.env_file import load_env_file
-        from core.providers import found
+        from core.providers import prices
+        from core.providers.discovery import found
+        from core.spending import billed
 
-        load_env_file(self.settings.key_variables)
         await asyncio.to_thread(importlib.import_module, "httpx")  # 0.15 s in which keys are still heard
         self.found = await found.find_models(self.settings, self.providers)
-        self.offers = offered(self.settings, self.found, self.team)
+        results = await asyncio.to_thread(self.earlier)
+        self.offers = offered(self.settings, self.found, self.team, lambda: results)
         tell()
+        if billed(model.spec for model in self.found if model.state == "ready"):
+            await asyncio.to_thread(prices.load)  # before somebody asks what a team costs
 
     def pull_model(self, name: str) -> "AsyncGenerator[Progress, None]":
         """Fetch a model to its Ollama server, as `jagstorm models pull` names it; tells how far it has come."""

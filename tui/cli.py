@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import click
 
+from tui.compare_command import compare
 from tui.options import (
     AS_JSON,
     CONFIG,
@@ -207,6 +208,21 @@ def models_pull(context: click.Context, name: str) -> None:
     context.exit(pull(name))
 
 
+@cli.command()
+@click.argument("name", required=False, shell_complete=team_names)
+@click.option("--check", "checked", metavar="FILE", type=click.Path(), help="Say all that is wrong in a file of teams.")
+@AS_JSON
+@SESSIONS
+@CONFIG
+@click.pass_context
+def teams(context: click.Context, /, **options: Any) -> None:
+    """List the teams; or show one in full, with its weights, its router's table, and where they come from."""
+    with held_signals():
+        from tui.teams import show_teams
+
+    context.exit(show_teams(**_with_shared(context, options)))
+
+
 @cli.group()
 def judge() -> None:
     """Try models as judges."""
@@ -253,6 +269,9 @@ def completion(shell: str) -> None:
     found = get_completion_class(shell)
     assert found is not None
     click.echo(found(cli, {}, "jagstorm", "_JAGSTORM_COMPLETE").source())
+
+
+cli.add_command(compare)
 
 
 def _with_shared(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:

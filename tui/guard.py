@@ -34,11 +34,14 @@ def run_app(sessions: str | None, question_files: tuple[str, ...], models: tuple
     Raises `ModelUnavailableError` for a file that is no model, `UsageError` for a name that means nothing and for
     settings that can't be read.
     """
+    from core.config import sessions_folder
     from core.planning import Wishes, team_for
-    from core.settings import read_settings
+    from core.surroundings import surroundings
+    from core.teams.results import EarlierSessions
 
-    settings = read_settings(config)
-    team = team_for(Wishes(models=models), settings) if models else None
+    settings = surroundings(config).settings
+    earlier = EarlierSessions(sessions_folder(sessions))
+    team = team_for(Wishes(models=models), settings, results=earlier) if models else None
 
     def start() -> int:
         return _app_class()(sessions, question_files, team=team, config=config).launch()
@@ -65,14 +68,11 @@ def resume_in_app(
     Raises `UsageError` or another `JagstormError` before the app opens, if the session can't be resumed.
     """
     from core.config import sessions_folder
-    from core.rules import extended
     from core.store.library import check_unfinished, find, load
 
     folder = find(sessions_folder(sessions), session)
     stored = load(folder)
-    state = stored.state()
-    more = extended(state.budget or stored.plan.budget, budget) if budget else None
-    check_unfinished(stored.plan, state, max_ideas, more)
+    check_unfinished(stored.plan, stored.state(), max_ideas, budget)
 
     def start() -> int:
         return _app_class()(sessions, resume=folder, max_ideas=max_ideas, budget=budget, config=config).launch()

@@ -14,16 +14,19 @@ from core import events as ev
 from core.chain import Chain
 from core.config import sessions_folder
 from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, EXIT_MODEL, EXIT_STORE, NotPulledError, StoreError, UsageError
+from core.lengthening import TROUBLE
+from core.lines import encode
 from core.models import Budget
 from core.opening import begin, resume
-from core.planning import Wishes, plan_for
+from core.planning import Wishes, looks_for_models, plan_for
 from core.providers.catalog import Providers
 from core.questions import LONGEST, Question, own_question
-from core.session import STORAGE, TROUBLE, Session
+from core.session import STORAGE, Session
 from core.store import library
+from core.teams.results import EarlierSessions
 from core.text import clean_line, shown
 from tui.listing import bank_with
-from tui.settings import settings_with_keys
+from tui.settings import models_here, settings_with_keys
 from tui.signals import STOPPING
 from tui.words import cost_words, score_words, why_ended
 
@@ -43,8 +46,9 @@ def run_new(
     """Run a new session to its end. Returns the exit code."""
     question = _question(text, question_id, question_files)
     settings = settings_with_keys(config)
-    plan = plan_for(question, wishes, settings)
     folder = sessions_folder(sessions)
+    found = models_here(settings) if looks_for_models(wishes, settings) else None
+    plan = plan_for(question, wishes, settings, found, EarlierSessions(folder))
     return _run_to_end(lambda providers: begin(folder, plan, providers), as_json, quiet, verbose)
 
 
@@ -124,7 +128,7 @@ class _Printer:
         if not self._read:
             return
         try:
-            click.echo(ev.encode(event))
+            click.echo(encode(event))
         except OSError:
             self._read = False
             self._session.send(cmd.Stop(by=signal.SIGPIPE.name))

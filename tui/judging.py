@@ -12,15 +12,16 @@ from core.config import sessions_folder
 from core.errors import EXIT_ENDED, UsageError
 from core.models import ModelSpec
 from core.naming import judge_named
-from core.opening import asking
 from core.providers.catalog import Providers
 from core.randomness import generator
+from core.scoring.calling import CallJudge
 from core.scoring.check import Accuracy, CheckReport, JudgeReport, Rate, check, session_controls
 from core.scoring.controls import Control, controls, some
 from core.scoring.judge import Judge
 from core.store import library
 from core.text import clean_line
 from tui.settings import settings_with_keys
+from tui.words import bill_words
 
 WIDTH = 80
 LABEL = 13
@@ -76,10 +77,10 @@ async def _check(specs: Sequence[ModelSpec], chosen: Sequence[Control], *, shows
             click.echo(f"\r{done} of {of} judgements" + ("\n" if done == of else ""), nl=False, err=True)
 
     try:
-        for spec in specs:
-            await providers.get(spec.provider).prepare(spec)
-        ask = asking(providers.caller)
-        return await check([Judge(spec, ask) for spec in specs], chosen, show)
+        judges = [Judge(spec, CallJudge(providers.caller)) for spec in specs]
+        for judge in judges:
+            await judge.prepare()
+        return await check(judges, chosen, show)
     finally:
         await providers.close()
 
@@ -133,7 +134,7 @@ def _count(rate: Rate, what: str) -> str:
 
 def _took(judge: JudgeReport, items: int) -> str:
     usage = judge.usage
-    cost = "cost unknown" if judge.cost is None else f"${judge.cost:.4f}" if judge.cost else "free"
+    cost = "cost unknown" if judge.cost is None else bill_words(judge.cost)
     tokens = f"{usage.input_tokens:,} tokens read, {usage.output_tokens:,} written"
     about = "about " if usage.estimated else ""
     return (

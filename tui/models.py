@@ -17,10 +17,11 @@ from core.models import Chunk, Message, ModelSpec, Prompt, Provider, Sent
 from core.naming import model_named
 from core.providers.calls import Call, Caller, Persistence
 from core.providers.catalog import Providers
-from core.providers.found import FoundModel, find_models, with_prices
+from core.providers.discovery.found import FoundModel, find_models, with_prices
 from core.settings import Settings
 from core.text import clean_line
 from tui.settings import settings_with_keys
+from tui.words import bill_words
 
 WIDTH = 80
 NAME, CONTEXT = 44, 6
@@ -155,7 +156,7 @@ def _words_of(call: Call, spec: ModelSpec, timed: Timed) -> Iterator[str]:
     yield f"  first token  {timed.wait:.2f} s"
     yield f"  speed        {usage.tokens_per_second:.0f} tokens a second"
     yield f"  tokens       {usage.input_tokens:,} in, {usage.output_tokens:,} out{thoughts}{estimated}"
-    yield f"  cost         {cost_words(call.cost)}"
+    yield f"  cost         {bill_words(call.cost)}"
     yield f"  text         {scrub(clean_line(call.text, WIDTH - 15))}"
 
 
@@ -169,15 +170,6 @@ def _json_of(call: Call, first_token: float) -> str:
         "text": scrub(call.text),
     }
     return msgspec.json.encode(row).decode()
-
-
-def cost_words(cost: float | None) -> str:
-    """In US dollars, down to what a small call costs."""
-    if cost is None:
-        return "unknown"
-    if not cost:
-        return "free"
-    return f"${cost:.2f}" if cost >= 0.1 else f"${cost:.6f}".rstrip("0") if cost >= 1e-6 else "less than $0.000001"
 
 
 def _size(tokens: int) -> str:

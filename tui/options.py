@@ -90,9 +90,9 @@ def speed_factor(_: click.Context, __: click.Parameter, value: str) -> float:
 
 
 def team_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    from core.naming import teams
+    from core.naming import team_tables
 
-    return [name for name in teams(_settings_while_completing()) if name.startswith(incomplete)]
+    return [name for name in team_tables(_settings_while_completing()) if name.startswith(incomplete)]
 
 
 SESSION = click.argument("session", shell_complete=session_names)

@@ -11,9 +11,10 @@ from typing import TextIO
 
 import click
 
+from core.env_file import load_env_file
 from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, ModelUnavailableError, UsageError
 from core.models import CallFailedError
-from core.providers.hub import fetch
+from core.providers.hub.fetch import fetch
 from core.providers.ollama import OllamaProvider
 from core.providers.ollama_host import server_url, split_pull_name
 from core.providers.progress import Progress, size_words
@@ -34,6 +35,7 @@ def pull(name: str) -> int:
 
     Raises `UsageError` for a name that is none, `ModelUnavailableError` with what to do.
     """
+    load_env_file()  # a hub's token, and Ollama's key and address: no settings are needed for any of them
     line = ProgressLine(sys.stderr, terminal=sys.stderr.isatty())
     try:
         if name.startswith(OLLAMA):

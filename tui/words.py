@@ -3,8 +3,8 @@
 from core.chain import Chain, Idea
 from core.config import Judging
 from core.events import IdeaScored
-from core.models import Budget
-from core.rules import Rules
+from core.models import Budget, Member, Place, TeamSpec
+from core.rules import Rules, dollars
 from core.state import State
 
 RULES = {
@@ -14,7 +14,14 @@ RULES = {
     "mechanical": "an echo, a loop, or no idea",
 }
 
-STRATEGIES = {"solo": "One member writes every idea", "sample": "Each step one member is drawn, by weight"}
+STRATEGIES = {
+    "solo": "One member writes every idea",
+    "sample": "Each step one member is drawn, by weight",
+    "router": "Each domain has its specialist",
+    "parallel": "All propose at once, and one proposal is picked",
+    "hierarchy": "A lead names directions, the others work them out, and it chooses or merges",
+    "bandit": "Learns whose ideas pass, and asks that member more",
+}
 
 STYLES = {
     "list": "goes on with a list",
@@ -80,20 +87,20 @@ def vote_lines(score: IdeaScored) -> list[str]:
 
 def cost_words(state: State, budget: Budget) -> str:
     """What was spent so far, of how much; "" where nothing costs anything."""
-    limit = f" of ${budget.max_cost:.2f}" if budget.max_cost is not None else ""
+    limit = f" of {dollars(budget.max_cost)}" if budget.max_cost is not None else ""
     if not state.cost_known:
-        return f"${state.cost:.2f} + unknown{limit}" if state.cost else f"cost unknown{limit}"
+        return f"{dollars(state.cost)} + unknown{limit}" if state.cost else f"cost unknown{limit}"
     return f"{dollars(state.cost)}{limit}" if state.cost or limit else ""
 
 
-def dollars(cost: float) -> str:
-    """Cents from ten cents on; below, as many places as say something."""
-    return f"${cost:.2f}" if cost >= 0.1 or not cost else f"${cost:.4f}".rstrip("0")
+def bill_words(cost: float | None) -> str:
+    """What something cost, in US dollars."""
+    return "unknown" if cost is None else dollars(cost) if cost else "free"
 
 
 def budget_words(budget: Budget) -> str:
     """A budget in one line."""
-    parts = [f"${budget.max_cost:.2f}" if budget.max_cost is not None else ""]
+    parts = [dollars(budget.max_cost) if budget.max_cost is not None else ""]
     parts.append(f"{budget.max_tokens:,} tokens" if budget.max_tokens is not None else "")
     parts.append(f"{budget.max_minutes:g} minutes" if budget.max_minutes is not None else "")
     return ", ".join(filter(None, parts)) or "none"
@@ -107,9 +114,69 @@ def judging_words(judging: Judging) -> str:
     return f"{names}, nearest {judging.nearest}" if judging.mode == "nearest" else names
 
 
+def team_lines(team: TeamSpec) -> list[str]:
+    """What a team is, and its members; a model that all of them share is named once."""
+    models = dict.fromkeys(member.model.name for member in team.everybody)
+    lines = [team.about, "", ", ".join(models), STRATEGIES[team.strategy], *strategy_lines(team)]
+    uneven = len({place.weight for place in team.places}) > 1 and team.strategy == "sample"
+    for place in team.places:
+        lines += _place_lines(place, f", weight {place.weight:g}" if uneven else "", alone=len(models) == 1)
+    return lines
+
+
+def strategy_lines(team: TeamSpec) -> list[str]:
+    """How a team's strategy is set, where that says something."""
+    match team.strategy:
+        case "sample" if team.inverted:
+            return ["Inverted: the lighter, the more often"]
+        case "parallel":
+            drafts = f"{team.drafts} proposals each; " if team.drafts > 1 else ""
+            return [f"{drafts}picked is {selector_words(team)}" if drafts else f"Picked is {selector_words(team)}"]
+        case "hierarchy":
+            lead = f"{team.lead or team.places[0].name} leads"
+            return [f"{lead}, with {team.directions} directions" if team.directions else lead]
+        case "router" if team.routes:
+            leaves: dict[str, list[str]] = {}
+            for leaf, member in team.routes.items():
+                leaves.setdefault(member, []).append("all else" if leaf == "*" else leaf)
+            return [f"  {member} for {', '.join(names)}" for member, names in leaves.items()]
+        case "bandit" if team.per != "idea":
+            return [f"Counted per {team.per}"]
+    return []
+
+
+def selector_words(team: TeamSpec) -> str:
+    """Who picks among proposals."""
+    if team.selector == "novel":
+        return "the one farthest from the chain"
+    if team.selector == "random":
+        return "any, by chance"
+    orders = ", asked in two orders" if team.selector_orders == 2 else ""
+    return f"what {team.selector.name} finds most promising{orders}"
+
+
+def _place_lines(place: Place, weight: str, *, alone: bool) -> list[str]:
+    if isinstance(place, Member):
+        words = member_words(place, alone=alone or place.name == place.model.name)
+        return [f"  {place.name}: {words}{weight}"]
+    inner = [f"  {line}" for each in place.team.places for line in _place_lines(each, "", alone=alone)]
+    return [f"  {place.name}: a team. {STRATEGIES[place.team.strategy]}{weight}", *inner]
+
+
+def member_words(member: Member, *, alone: bool = False) -> str:
+    """How a member is asked; `alone` leaves out the model that all share."""
+    model = member.model
+    effort = f"thinks {model.effort}" if model.effort else f"thinks up to {model.thinking_tokens:,} tokens"
+    parts = ["" if alone else model.name, STYLES[member.style]]
+    parts.append(f"temperature {model.temperature:g}" if model.temperature is not None else "")
+    parts.append(effort if model.effort or model.thinking_tokens else "")
+    return ", ".join(filter(None, parts))
+
+
 def why_ended(chain: Chain, state: State) -> str:
     """How a chain stands, in one line."""
-    counts = f"{chain.valid} of {chain.responses} ideas pass"
+    unscored = chain.valid - chain.passed
+    counts = f"{chain.passed} of {chain.responses} ideas pass{f', {unscored} unscored' if unscored else ''}"
     if chain.ended is None:
         return f"Not finished: {counts}."
     reason = chain.ended.reason

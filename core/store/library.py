@@ -1,5 +1,6 @@
 """The sessions in a folder: make one, list them, find one by what a person calls it."""
 
+import errno
 import os
 import re
 import secrets
@@ -12,6 +13,7 @@ from typing import Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 import data
 from core.chain import Chain
@@ -19,10 +21,13 @@ from core.config import PLAN_FILE, Judging, Plan, path_of, read_plan, write_plan
 from core.errors import SessionUnreadableError, StoreError, UsageError
 from core.models import Budget, Cap, EmbedderSpec, TeamSpec
 from core.questions import Question
-from core.rules import Rules, over_budget
+from core.rules import Rules, Spent, extended, over_budget
 from core.state import State, fold, reopens
 from core.store.log import EVENTS_FILE, EventLog, Record, is_locked, read_log
 from core.text import shown
+
+TRIES = 20
+"""Ids that are tried for a new session: of 200 that begin in one second, one in four would meet its like."""
 
 Status = Literal["running", "interrupted", "finished", "damaged"]
 
@@ -68,7 +73,7 @@ def new_plan(
     now = datetime.now().astimezone()
     slug = "-".join(re.findall(r"[a-z0-9]+", questions[0].id.lower()))[:40].strip("-") or "question"
     return Plan(
-        id=f"{now:%Y%m%d-%H%M%S}-{slug}-{secrets.token_hex(2)}",
+        id=f"{now:%Y%m%d-%H%M%S}-{slug}-{_four_hex()}",
         created=now.isoformat(timespec="seconds"),
         random_seed=secrets.randbits(32) if random_seed is None else random_seed,
         questions=questions,
@@ -80,12 +85,25 @@ def new_plan(
     )
 
 
+def _four_hex() -> str:
+    return secrets.token_hex(2)
+
+
 def create(sessions: Path, plan: Plan) -> EventLog:
-    """A folder for `plan` under `sessions`, with its plan written and an empty log. Raises `StoreError`."""
+    """A folder for `plan` under `sessions`, with its plan written and an empty log. Raises `StoreError`.
+
+    Where another session of this second has the same id, as among many that begin at once, the plan is written with
+    another: its folder's name.
+    """
     try:
-        with _new_folder(sessions / plan.id) as folder:
-            write_plan(folder, plan)
-            return EventLog.create(folder)
+        for _ in range(TRIES):
+            try:
+                with _new_folder(sessions / plan.id) as folder:
+                    write_plan(folder, plan)
+                    return EventLog.create(folder)
+            except FileExistsError:
+                plan = replace(plan, id=f"{plan.id.rpartition('-')[0]}-{_four_hex()}")
+        raise FileExistsError(errno.EEXIST, "there are too many sessions of this second")
     except OSError as error:
         raise StoreError(
             f"{shown(sessions)} can't be written ({error.strerror or error}): choose another folder with --sessions DIR"
@@ -173,24 +191,27 @@ def status(folder: Path, state: State) -> Status:
     return "interrupted" if state.resumable else "finished"
 
 
-def check_unfinished(plan: Plan, state: State, max_ideas: int | None, budget: Budget | None = None) -> None:
+def check_unfinished(plan: Plan, state: State, max_ideas: int | None, given: Budget | None = None) -> Budget | None:
     """Raises `UsageError` if a session that came to `state` has nothing to go on with.
 
-    `max_ideas` and `budget` are what it may use from now on, where they are given anew.
+    `max_ideas` and the limits in `given` are in place of its own from now on. Gives the whole of its new budget; None
+    where no limit is given.
     """
+    budget = state.budget or plan.budget
+    changed = None if given is None else extended(budget, given)
     if max_ideas is not None:
         try:
             msgspec.convert(max_ideas, Cap)
         except msgspec.ValidationError as error:
             raise UsageError(f"{max_ideas:,} ideas can't be the cap: {error}") from None
-    if used_up := over_budget(state, budget or state.budget or plan.budget):
+    if used_up := over_budget(Spent(state.cost, state.tokens, state.t), changed or budget):
         raise UsageError(
             f"This session has used up its budget ({used_up}): resume it with a larger --max-cost, --max-tokens or "
             "--max-minutes"
         )
     chains = state.chains.values()
     if len(chains) < len(plan.questions) or any(_goes_on(chain, max_ideas) for chain in chains):
-        return
+        return changed
     for chain in chains:
         if chain.ended and chain.ended.reason == "cap":
             raise UsageError(

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from core.errors import SessionBusyError, SessionUnreadableError, StoreError
-from core.events import Event, decode, encode
+from core.events import Event
 from core.files import read_file
+from core.lines import decode, encode
 from core.text import shown
 
 if TYPE_CHECKING:

@@ -197,9 +197,10 @@ def _with_deltas(recorded: Sequence[ev.Event]) -> list[ev.Event]:
     started: dict[tuple[str, int, str], float] = {}
     for place, event in enumerate(recorded):
         if isinstance(event, ev.ProposalStarted):
-            started[event.question, event.step, event.member] = times[place]
+            started[event.question, event.step, ev.slot_of(event.member, event.draft)] = times[place]
         elif isinstance(event, ev.ProposalFinished):
-            since = started.get((event.question, event.step, event.member), times[place])
+            slot = ev.slot_of(event.member, event.draft)
+            since = started.get((event.question, event.step, slot), times[place])
             # Half a place before the end that it leads to, for those that share its moment.
             placed += [(min(since + ms / 1000, times[place]), place - 0.5, delta) for ms, delta in _deltas(event)]
     placed.sort(key=lambda entry: entry[:2])
@@ -208,5 +209,13 @@ def _with_deltas(recorded: Sequence[ev.Event]) -> list[ev.Event]:
 
 def _deltas(finished: ev.ProposalFinished) -> Iterator[tuple[int, ev.ProposalDelta]]:
     for (_, before), (ms, chars) in pairwise([(0, 0), *finished.trace]):
-        text = finished.raw[before:chars]
-        yield ms, ev.ProposalDelta(question=finished.question, step=finished.step, member=finished.member, text=text)
+        yield (
+            ms,
+            ev.ProposalDelta(
+                question=finished.question,
+                step=finished.step,
+                member=finished.member,
+                draft=finished.draft,
+                text=finished.raw[before:chars],
+            ),
+        )

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from core.providers import found
 from core.providers.catalog import Providers
-from core.providers.found import FoundModel
+from core.providers.discovery import found
+from core.providers.discovery.found import FoundModel
 from core.settings import Settings
 from tests.scripted import ScriptedProvider, varied
 from tui.app import JagstormApp

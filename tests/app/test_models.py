@@ -1,17 +1,21 @@
 """Models, judges, budgets and servers, as a person meets them in the app."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from aiohttp import web
 
 from core.models import CallFailedError, Chunk, ModelSpec, Prompt, Served, Usage
-from core.providers import found
+from core.opening import begin
 from core.providers.catalog import Providers
-from core.providers.found import FoundModel
+from core.providers.discovery import found
+from core.providers.discovery.found import FoundModel
 from tests.app.screens import text_of, until, until_shown
+from tests.conftest import make_plan
 from tests.faults.ollama_wire import OllamaWire, missing, pulled, shown
 from tests.faults.server import FaultServer
 from tests.scripted import ScriptedProvider, varied
@@ -29,6 +33,7 @@ class Everyone(ScriptedProvider):
         super().__init__(self._say, delay=0.01)
         self.gone: set[str] = set()
         self.mute = False
+        self.price: float | None = 0.01
 
     def _say(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> str:
         if prompt.tag != "score":
@@ -45,7 +50,7 @@ class Everyone(ScriptedProvider):
             yield chunk
 
     def cost(self, spec: Served, usage: Usage) -> float | None:
-        return 0.01
+        return self.price
 
 
 def configured(tmp_path: Path, text: str) -> None:
@@ -97,6 +102,28 @@ async def test_a_team_that_costs_money_asks_for_a_limit_once(
         await until_shown(pilot, "of $0.05")
         await pilot.press("q")
         await until_shown(pilot, "Budget  $0.05")
+
+
+async def test_where_no_price_is_known_tokens_are_limited_and_it_is_said_why(
+    sessions: Path, tmp_path: Path, everyone: Everyone
+) -> None:
+    configured(tmp_path, PAID)
+    everyone.price = None
+    app = app_with(sessions, everyone)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until_shown(pilot, "Judge   sol")
+        await pilot.press("b")
+        await until_shown(pilot, "The price of sol is unknown")
+        await pilot.press("escape", *QUESTION)
+        await until_shown(pilot, "exactly ten uses")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen))
+        await until_shown(pilot, "Somebody here sends a bill")
+        await until_shown(pilot, "The price of sol is unknown")
+        assert [app.screen.query_one(f"#{name}").value for name in ("max_cost", "max_tokens")] == ["", "200000"]  # type: ignore[attr-defined]
+        app.screen.query_one("#max_tokens").value = "1000"  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await until_shown(pilot, "Used up its budget (1,000 tokens used)")
 
 
 async def test_judges_have_their_columns_and_what_they_said_can_be_read(
@@ -176,7 +203,7 @@ async def test_what_was_found_is_the_team_of_whoever_has_not_chosen_one(
     app = app_with(sessions, everyone)
     async with app.run_test(size=(120, 40)) as pilot:
         await until_shown(pilot, "embedded")
-        await until_shown(pilot, "found  2 members")
+        await until_shown(pilot, "found  2")
         await until_shown(pilot, "gpt-large")
         await until_shown(pilot, "What was found here: gpt-large,")
         await until_shown(pilot, "Judge   gpt-small")
@@ -208,6 +235,28 @@ async def test_what_was_chosen_before_anything_was_found_stays_chosen(
         looked.set()
         await until_shown(pilot, "gpt-large")
         await until_shown(pilot, "One small model that runs on this machine")
+
+
+async def test_the_keys_of_an_env_file_are_there_before_a_session_is_taken_up(
+    sessions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Keyed(ScriptedProvider):
+        keys: ClassVar[list[str | None]] = []
+
+        async def prepare(self, spec: ModelSpec) -> None:
+            self.keys.append(os.environ.get("OPENAI_API_KEY"))
+
+    monkeypatch.setattr(os, "environ", os.environ.copy())
+    os.environ.pop("OPENAI_API_KEY", None)
+    monkeypatch.chdir(tmp_path)
+    session = begin(sessions, make_plan(max_ideas=1), Providers({"scripted": ScriptedProvider(varied)}))
+    await session.run()
+    Path(".env").write_text("OPENAI_API_KEY=sk-planted-0123456789\n", encoding="utf-8")
+    providers = Providers({"scripted": Keyed(varied)})
+    app = JagstormApp(str(sessions), resume=session.folder, max_ideas=2, providers=providers)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: bool(Keyed.keys))
+    assert set(Keyed.keys) == {"sk-planted-0123456789"}
 
 
 async def test_the_theme_is_remembered_and_comments_stay(sessions: Path, tmp_path: Path, everyone: Everyone) -> None:

@@ -5,11 +5,11 @@ import os
 import sys
 from tempfile import TemporaryDirectory
 
-SUBJECTS = ("start", "calls", "novelty", "big_session", "wire", "keys")
+SUBJECTS = ("start", "calls", "pace", "novelty", "big_session", "wire", "keys")
 
 
 def main() -> None:
-    subjects = sys.argv[1:] or SUBJECTS
+    subjects = [word for word in sys.argv[1:] if not word.startswith("--")] or SUBJECTS
     if unknown := set(subjects) - set(SUBJECTS):
         sys.exit(f"No benchmark {', '.join(unknown)}; there are: {', '.join(SUBJECTS)}")
     with TemporaryDirectory() as compiled:

@@ -20,10 +20,11 @@ from msgspec.structs import replace
 from core.models import Finish, Member, Style, TextDelta
 from core.prompts import concepts, idea_prompt, read_idea
 from core.providers.embedded import EmbeddedProvider
+from core.rules import WORDLLAMA_THRESHOLD
 from core.scoring.embeddings import WordLlamaEmbedder
 from core.scoring.mechanical import mechanical_fault
 from core.scoring.novelty import VectorStore
-from core.teams.presets import EMBEDDED_TEAM
+from core.teams.presets import default_team
 
 SEED = 20
 FAR = 0.2
@@ -83,7 +84,7 @@ class Bench:
             if fault is None:
                 vector = await self._vector(text)
                 novelty = store.novelty(vector, len(ideas) + 1).value
-                fault = "novelty" if novelty < self.embedder.threshold else None
+                fault = "novelty" if novelty < WORDLLAMA_THRESHOLD else None
             show(f"  [{fault or 'passed'}] {text}")
             if fault is not None:
                 trial.faults[fault.split(":")[0]] += 1
@@ -123,8 +124,8 @@ def _mean(values: Sequence[float]) -> float:
 
 def members(model: str) -> list[Member]:
     """The team's members, then every style at the temperatures worth a look."""
-    plain = EMBEDDED_TEAM.members[0].model
-    tried = list(EMBEDDED_TEAM.members)
+    plain = default_team().members[0].model
+    tried = list(default_team().members)
     for style, temperatures in SETTINGS:
         for temperature in temperatures:
             spec = replace(plain, temperature=temperature)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from core import events as ev
 from core.config import write_plan
+from core.lines import encode
 from core.models import ModelSpec, Prompt, Usage
 from core.questions import Question
 from core.rules import Rules
@@ -28,7 +29,7 @@ def record(folder: Path, ideas: int) -> Path:
     names = [member.name for member in team.members]
     with (folder / "events.jsonl").open("wb") as file:
         for seq, event in enumerate(events(ideas, names)):
-            file.write(ev.encode(stamped(event, seq)) + b"\n")
+            file.write(encode(stamped(event, seq)) + b"\n")
     return folder
 
 

@@ -29,7 +29,8 @@ NOBODY = "http://127.0.0.1:9"
 
 @pytest.fixture(autouse=True)
 def _nothing_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sys.modules["core.providers.found"], "catalogue", lambda: replace(catalogue(), ports=()))
+    found = sys.modules["core.providers.discovery.found"]
+    monkeypatch.setattr(found, "catalogue", lambda: replace(catalogue(), ports=()))
     names = {name for host in catalogue().hosts for name in host.keys}
     for name in names | {"OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "AWS_PROFILE", "JAGSTORM_CONFIG", "TMUX", "STY"}:
         monkeypatch.delenv(name, raising=False)
@@ -150,7 +151,7 @@ async def test_what_is_odd_in_the_config_is_noted() -> None:
     report = await look()
     notes = [check.words for check in of(report, "config") if check.health == "note"]
     assert any("themes: no key of ours; did you mean theme?" in note for note in notes)
-    assert any("The team 't' in config.toml can't be used. There is no model 'nobody'" in note for note in notes)
+    assert any("config.toml: [teams.t] members[0]: There is no model 'nobody'" in note for note in notes)
     assert any("default_team: There is no team 'none'" in note for note in notes)
     assert [check.todo for check in of(report, "judges") if check.health == "bad"] == ["set OPENAI_API_KEY"]
     assert report.can_run, "a judge that is missing ends no session"

@@ -16,7 +16,8 @@ from core.providers.known import catalogue
 from tests.command.conftest import Jagstorm
 from tests.faults.openai_wire import ChatWire
 from tests.faults.server import FaultServer, status
-from tui.models import cost_words, list_models, try_model
+from tui.models import list_models, try_model
+from tui.words import bill_words
 
 KEY = "sk-planted-9f8e7d6c5b4a"
 
@@ -38,7 +39,7 @@ def _nothing_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("OLLAMA_HOST", NOBODY)
-    monkeypatch.setattr(sys.modules["core.providers.found"], "catalogue", _without_ports)
+    monkeypatch.setattr(sys.modules["core.providers.discovery.found"], "catalogue", _without_ports)
     monkeypatch.chdir(tmp_path)
 
 
@@ -79,7 +80,9 @@ async def test_the_list_says_what_there_is_and_what_to_do(
 ) -> None:
     lab(server, '[models.gone]\nprovider = "ollama"\nmodel = "x"\n')
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/own")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://llm.example.org/own")
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, server.url)
     server.route(
         "/own/models", status(200, {"data": [{"id": "gpt-6-luna"}, {"id": "gpt-4o"}, {"id": "x\x1b[2J[/red]"}]})
     )
@@ -88,7 +91,7 @@ async def test_the_list_says_what_there_is_and_what_to_do(
     assert err == ""
     assert "* lab" in out
     assert "× gone" in out
-    assert "server down: 127.0.0.1 can't be reached" in " ".join(out.split())
+    assert "server down: 127.0.0.1:9 can't be reached" in " ".join(out.split())
     assert re.search(r"^\* openai/gpt-6-luna +400k  \$[\d.]+\+? / \$[\d.]+\+?$", out, re.MULTILINE)
     assert "embedded" in out
     assert "  anthropic   set ANTHROPIC_API_KEY" in out
@@ -234,4 +237,4 @@ def test_every_command_has_help(jagstorm: Jagstorm, words: tuple[str, ...]) -> N
     [(None, "unknown"), (0.0, "free"), (2.5, "$2.50"), (0.000123, "$0.000123"), (1e-9, "less than $0.000001")],
 )
 def test_costs_in_words(cost: float | None, words: str) -> None:
-    assert cost_words(cost) == words
+    assert bill_words(cost) == words

@@ -193,3 +193,16 @@ def test_nothing_foreign_reaches_the_terminal() -> None:
     out = io.StringIO()
     ProgressLine(out, terminal=True).show(Progress("pull\x1b]52;c;eA==\x07ing\r\nx"))
     assert out.getvalue() == "\rpull]52;c;eA==ing x"
+
+
+async def test_keys_and_addresses_of_an_env_file_count_here_too(
+    server: FaultServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Hub(server).add("anna/tiny", "tiny-Q4_K_M.gguf", gguf(5000))
+    (tmp_path / ".env").write_text("HF_TOKEN=hf_planted4Q8x2Z9vN1k\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    result = await pull(server, tmp_path, "anna/tiny")
+    assert result.code == 0
+    assert {request.headers.get("authorization") for request in server.requests} == {"Bearer hf_planted4Q8x2Z9vN1k"}

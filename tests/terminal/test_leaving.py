@@ -4,6 +4,7 @@ import os
 import shlex
 import signal
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
@@ -92,6 +93,25 @@ def test_closing_the_window_closes_the_session_and_leaves_no_process(sessions: P
         assert terminal.wait_exit(timeout=10) == 4
         assert not alive(child)
         assert is_closed_by_person(sessions)
+
+
+def test_closing_a_window_in_which_a_shell_runs_leaves_no_process(sessions: Path) -> None:
+    """The kernel hangs up and wakes the whole job: the app, told to go on, writes to a terminal that is gone."""
+    shell = ["bash", "--norc", "-i", "-c", f"set -m; {shlex.join(SCRIPTED)}; true"]
+    with Terminal(shell, env=surroundings(sessions)) as terminal:
+        begin(terminal)
+        wait_ideas(terminal, 1)
+        command = terminal.child
+        [app] = children(command)
+        try:
+            terminal.hang_up()
+            deadline = monotonic() + 10
+            while (alive(command) or alive(app)) and monotonic() < deadline:
+                sleep(0.1)
+            assert (alive(command), alive(app)) == (False, False)
+        finally:
+            end(app)
+            end(command)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV], ids=lambda number: number.name)

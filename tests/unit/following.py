@@ -8,6 +8,7 @@ import msgspec
 
 from core import events as ev
 from core.chain import Chain
+from core.lines import encode
 from core.session import Session
 
 E = TypeVar("E", bound=ev.Event)
@@ -44,7 +45,7 @@ class Follower:
 
 
 def name_of(event: ev.Event) -> str:
-    name: str = msgspec.json.decode(ev.encode(event))["type"]
+    name: str = msgspec.json.decode(encode(event))["type"]
     return name
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from core.models import CallFailedError, ModelSpec, Outcome, Prompt, Usage
+from core.scoring.account import Account
 from core.scoring.controls import controls
 from core.scoring.judge import Reply
 
@@ -52,15 +53,19 @@ class ScriptedJudge:
     def kinds(self) -> list[str]:
         return [see(prompt).kind for prompt in self.prompts]
 
-    async def __call__(self, spec: ModelSpec, prompt: Prompt) -> Reply:
+    async def prepare(self, spec: ModelSpec) -> None:
+        pass
+
+    async def __call__(self, spec: ModelSpec, prompt: Prompt, account: Account) -> Reply:
         self.prompts.append(prompt)
         self.specs.append(spec)
         reply = self._say(spec, see(prompt)) if self._say else self._replies.pop(0)
         if isinstance(reply, Exception):
             raise reply
+        account.pay(USED, 0.01)
         if reply in ("refused", "truncated", "empty"):
-            return Reply(reply, "", USED, 0.01)  # type: ignore[arg-type]
-        return Reply("ok", str(reply), USED, 0.01)
+            return Reply(reply, "")  # type: ignore[arg-type]
+        return Reply("ok", str(reply))
 
 
 def obedient(honest: int) -> Say:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from core import events as ev
 from core.config import Plan, checked, read_plan, write_plan
 from core.errors import SessionUnreadableError, UsageError
+from core.lines import decode
 from core.models import YOU, Member, ModelSpec, TeamSpec
 from core.opening import begin
 from core.providers.catalog import Providers
@@ -89,8 +90,8 @@ def test_the_bounds_themselves_are_within(tmp_path: Path, key: str, value: float
 @pytest.mark.parametrize("cap", [0, 100_001, 2**53])
 def test_a_cap_given_anew_has_the_same_bounds(cap: int) -> None:
     with pytest.raises(msgspec.ValidationError):
-        ev.decode(b'{"type":"resumed","by":"you","max_ideas":%d}' % cap)
-    assert ev.decode(b'{"type":"resumed","by":"you","max_ideas":100000}') == ev.Resumed(by="you", max_ideas=100_000)
+        decode(b'{"type":"resumed","by":"you","max_ideas":%d}' % cap)
+    assert decode(b'{"type":"resumed","by":"you","max_ideas":100000}') == ev.Resumed(by="you", max_ideas=100_000)
 
 
 def test_every_rule_says_what_it_is() -> None:

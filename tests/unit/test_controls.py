@@ -248,7 +248,7 @@ async def test_all_is_asked_at_once_after_the_first() -> None:
 
 
 async def test_a_check_can_be_cancelled() -> None:
-    async def never(spec: object, prompt: object) -> object:
+    async def never(spec: object, prompt: object, account: object) -> object:
         await asyncio.Event().wait()
         raise CallFailedError("server", "not reached")
 

@@ -13,7 +13,7 @@ from core import events as ev
 from core.config import Plan, write_plan
 from core.models import CallFailedError, ModelSpec, Prompt
 from core.scoring.embeddings import WordLlamaEmbedder
-from core.scoring.scorer import EmbeddingScorer
+from core.scoring.scorer import ChainScorer
 from core.session import Session
 from core.state import State, fold
 from core.store.log import EventLog, read_log
@@ -68,7 +68,7 @@ def cuts(content: bytes) -> list[int]:
 async def resumed(folder: Path, plan: Plan, script: Script, embedder: WordLlamaEmbedder) -> State:
     """Go on with the session in `folder` to its end."""
     log, record = EventLog.reopen(folder)
-    scorer = EmbeddingScorer(embedder)
+    scorer = ChainScorer(embedder)
     session = Session(plan, log, calling(ScriptedProvider(script)), scorer, history=fold(record.events))
     await session.run()
     return session.state

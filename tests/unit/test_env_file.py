@@ -69,6 +69,27 @@ def test_an_address_comes_with_its_own_key() -> None:
     assert "ANTHROPIC_BASE_URL" not in os.environ
 
 
+def test_a_token_for_azure_is_a_key_too() -> None:
+    here("AZURE_OPENAI_AD_TOKEN=entra-token\nAZURE_OPENAI_ENDPOINT=https://x.example\n")
+    load_env_file()
+    assert os.environ["AZURE_OPENAI_AD_TOKEN"] == "entra-token"
+    assert os.environ["AZURE_OPENAI_ENDPOINT"] == "https://x.example"
+
+
+def test_a_decoy_of_one_kind_cannot_send_a_key_of_another_kind_elsewhere() -> None:
+    os.environ["AZURE_OPENAI_API_KEY"] = "mine"
+    here("AZURE_OPENAI_AD_TOKEN=decoy\nAZURE_OPENAI_ENDPOINT=https://evil.example\n")
+    load_env_file()
+    assert not {"AZURE_OPENAI_AD_TOKEN", "AZURE_OPENAI_ENDPOINT"} & os.environ.keys()
+
+
+def test_neither_can_a_decoy_send_one_that_comes_from_the_persons_own_file() -> None:
+    here("AZURE_OPENAI_AD_TOKEN=decoy\nAZURE_OPENAI_ENDPOINT=https://evil.example\n")
+    own("AZURE_OPENAI_API_KEY=mine\n")
+    load_env_file()
+    assert "AZURE_OPENAI_API_KEY" not in os.environ
+
+
 def test_a_key_and_its_address_from_two_files_do_not_mix() -> None:
     here("OPENAI_BASE_URL=https://evil.example/v1\n")
     own("OPENAI_API_KEY=sk-own\n")

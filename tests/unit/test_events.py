@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import events as ev
+from core.lines import cleaned, decode, encode
 from core.models import Budget, Usage
 from tests.conftest import scripted_team
 
@@ -37,6 +38,10 @@ ONE_OF_EACH: tuple[ev.Event, ...] = (
     ),
     ev.ProposalFailed(**STAMP, **WHERE, outcome="failed", kind="timeout", message="too slow", text="Use", cost=0.0),
     ev.ProposalChosen(**STAMP, question="q", step=2, order=("bert", "anna"), pick="anna", by="selector", why="bold"),
+    ev.DirectionsNamed(**STAMP, question="q", step=2, member="anna", directions=("by ear", "by light"), cost=0.1),
+    ev.AsideFailed(**STAMP, question="q", step=2, model="picker", outcome="failed", kind="server", message="no"),
+    ev.StepDropped(**STAMP, question="q", step=2, why="the last idea failed", usage=Usage(input_tokens=9)),
+    ev.PipeliningSet(**STAMP, on=False, by="you"),
     ev.IdeaAdded(**STAMP, question="q", idea=1, step=2, text="Use ice.", author="you"),
     ev.IdeaScored(
         **STAMP,
@@ -56,6 +61,14 @@ ONE_OF_EACH: tuple[ev.Event, ...] = (
         embedder="wordllama",
         chunks=2,
         usage=Usage(input_tokens=400, output_tokens=20),
+        cost=0.01,
+    ),
+    ev.JudgingPaid(
+        **STAMP,
+        question="q",
+        idea=3,
+        given=(ev.Given(judge="j", prompt_version=1, against=2, score=40),),
+        usage=Usage(input_tokens=100, estimated=True),
         cost=0.01,
     ),
     ev.ScoringProgress(t=1.5, question="q", idea=2, done=3, total=9),
@@ -80,6 +93,10 @@ CONTRACT = {
     "proposal_finished": {"question", "step", "member", "text", "thoughts", "usage", "cost", "trace", "outcome"},
     "proposal_failed": {"question", "step", "member", "text", "usage", "cost", "outcome"},
     "proposal_chosen": {"question", "step", "order", "pick", "by", "why"},
+    "directions_named": {"question", "step", "member", "directions", "usage", "cost"},
+    "aside_failed": {"question", "step", "model", "outcome", "usage", "cost"},
+    "step_dropped": {"question", "step", "why", "usage"},
+    "pipelining_set": {"on", "by"},
     "idea_added": {"question", "idea", "step", "text", "author"},
     "idea_scored": {
         "question",
@@ -92,6 +109,7 @@ CONTRACT = {
         "failed_rule",
         "judges",
     },
+    "judging_paid": {"question", "idea", "given", "usage", "cost"},
     "scoring_progress": {"question", "idea", "done", "total"},
     "control_scored": {"question", "judge", "kind", "score", "passed"},
     "team_changed": {"team", "by"},
@@ -105,7 +123,7 @@ CONTRACT = {
 
 
 def table(event: ev.Event) -> dict[str, Any]:
-    decoded: dict[str, Any] = msgspec.json.decode(ev.encode(event))
+    decoded: dict[str, Any] = msgspec.json.decode(encode(event))
     return decoded
 
 
@@ -115,10 +133,10 @@ def test_there_is_one_of_each() -> None:
 
 @pytest.mark.parametrize("event", ONE_OF_EACH, ids=lambda event: type(event).__name__)
 def test_an_event_is_read_back_as_it_was(event: ev.Event) -> None:
-    line = ev.encode(event)
+    line = encode(event)
     assert b"\n" not in line
-    assert ev.decode(line) == event
-    assert ev.cleaned(event) is event
+    assert decode(line) == event
+    assert cleaned(event) is event
 
 
 def test_names_and_fields_stand_by_the_contract() -> None:
@@ -136,16 +154,16 @@ def test_a_score_nobody_gave_is_null_and_there() -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_no_line_ever_holds_a_number_that_is_none(value: float) -> None:
-    line = ev.encode(ev.IdeaScored(question="q", idea=1, coherence=value, embedding_novelty=value, verdict="unscored"))
+    line = encode(ev.IdeaScored(question="q", idea=1, coherence=value, embedding_novelty=value, verdict="unscored"))
     assert b'"coherence":null,"embedding_novelty":null' in line
-    scored = ev.decode(line)
+    scored = decode(line)
     assert isinstance(scored, ev.IdeaScored)
     assert scored.embedding_novelty is None
 
 
 def test_no_line_ever_holds_half_a_surrogate_pair() -> None:
-    event = ev.cleaned(ev.Notice(text="half \ud83d and whole 😀"))
-    assert ev.encode(event).decode() == (
+    event = cleaned(ev.Notice(text="half \ud83d and whole 😀"))
+    assert encode(event).decode() == (
         '{"type":"notice","seq":-1,"t":0.0,"at":"","text":"half \ufffd and whole 😀","question":null}'
     )
 
@@ -155,18 +173,18 @@ def test_no_line_ever_holds_half_a_surrogate_pair() -> None:
 
 def test_an_event_of_a_newer_version_is_kept_byte_for_byte() -> None:
     line = b'{ "type":"idea_praised" , "seq":12, "t":3.25,"at":"then","idea":1,"praise":{"warm":[1,2.50,true,null]}}'
-    event = ev.decode(line)
+    event = decode(line)
     assert event == ev.Unknown(seq=12, t=3.25, at="then", name="idea_praised", raw=line)
-    assert ev.encode(event) == line
+    assert encode(event) == line
 
 
 def test_fields_of_a_newer_version_are_ignored() -> None:
-    assert ev.decode(b'{"type":"paused","by":"you","mood":"tired","why":"tea"}') == ev.Paused(by="you", why="tea")
+    assert decode(b'{"type":"paused","by":"you","mood":"tired","why":"tea"}') == ev.Paused(by="you", why="tea")
 
 
 def test_fields_that_an_older_version_had_not_are_filled_in() -> None:
     line = b'{"type":"proposal_finished","question":"q","step":1,"member":"a","text":"Use ice."}'
-    assert ev.decode(line) == ev.ProposalFinished(question="q", step=1, member="a", text="Use ice.")
+    assert decode(line) == ev.ProposalFinished(question="q", step=1, member="a", text="Use ice.")
 
 
 @pytest.mark.parametrize(
@@ -200,13 +218,13 @@ def test_fields_that_an_older_version_had_not_are_filled_in() -> None:
 )
 def test_what_is_no_event_is_said_to_be_none(line: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
-        ev.decode(line)
+        decode(line)
 
 
 @given(st.binary())
 def test_any_bytes_are_an_event_or_no_event(line: bytes) -> None:
     try:
-        assert isinstance(ev.decode(line), ev.Event)
+        assert isinstance(decode(line), ev.Event)
     except msgspec.DecodeError:
         pass
 
@@ -223,8 +241,8 @@ JSON = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.dictionaries(st.samp
 )
 def test_any_object_is_an_event_or_no_event(name: str, fields: dict[str, Any]) -> None:
     try:
-        event = ev.decode(json.dumps({"type": name, **fields}).encode())
+        event = decode(json.dumps({"type": name, **fields}).encode())
     except msgspec.DecodeError:
         return
     assert isinstance(event, ev.Event)
-    assert ev.decode(ev.encode(event)) == event
+    assert decode(encode(event)) == event

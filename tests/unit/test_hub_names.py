@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import ModelUnavailableError, UsageError
-from core.providers.hub_names import HubFile, Wanted, choose, read_name
+from core.providers.hub.names import HubFile, Wanted, choose, read_name
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,10 @@ def test_a_file_where_the_folder_should_be(sessions: Path, place: str) -> None:
 def test_a_session_is_never_made_over_another(sessions: Path) -> None:
     plan = make_plan()
     log = library.create(sessions, plan)
-    with pytest.raises(StoreError, match="File exists"):
-        library.create(sessions, plan)
-    log.close()
+    other = library.create(sessions, plan)
+    assert other.folder != log.folder
+    for each in (log, other):
+        each.close()
     assert library.load(sessions / plan.id).plan == plan
 
 
@@ -255,3 +256,15 @@ def test_one_whose_log_is_gone(three: Path) -> None:
         resume(folder, PROVIDERS)
     with pytest.raises(SessionUnreadableError):
         EventLog.reopen(folder)
+
+
+def test_many_sessions_that_begin_in_one_second_each_have_a_folder(
+    sessions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = iter(["aaaa", "aaaa", "aaaa", "bbbb", "aaaa", "bbbb", "cccc"])
+    monkeypatch.setattr(library, "_four_hex", lambda: next(names))
+    plan = make_plan()
+    folders = {library.create(sessions, plan).folder.name for _ in range(3)}
+    assert {name[-4:] for name in folders} == {"aaaa", "bbbb", "cccc"}
+    for name in folders:
+        assert library.load(sessions / name).plan.id == name

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from core import events as ev
 from core.errors import SessionBusyError, SessionUnreadableError, StoreError
+from core.lines import encode
 from core.store.log import EventLog, is_locked, read_log
 
 HISTORY: tuple[ev.Event, ...] = (
@@ -61,7 +62,7 @@ def test_what_was_appended_is_read_back(recorded: Path) -> None:
     record = read_log(recorded)
     assert record.events == HISTORY
     assert record.problems == ()
-    assert lines_of(recorded) == b"".join(ev.encode(event) + b"\n" for event in HISTORY)
+    assert lines_of(recorded) == b"".join(encode(event) + b"\n" for event in HISTORY)
 
 
 def test_an_event_is_in_the_file_when_append_returns(folder: Path) -> None:
@@ -79,7 +80,7 @@ def test_a_log_is_taken_up_again_where_it_ended(recorded: Path) -> None:
     assert record.events == HISTORY
     log.append(ev.Notice(seq=5, text="again"))
     log.close()
-    assert lines_of(recorded) == before + ev.encode(ev.Notice(seq=5, text="again")) + b"\n"
+    assert lines_of(recorded) == before + encode(ev.Notice(seq=5, text="again")) + b"\n"
 
 
 def test_an_empty_log_is_a_session_that_has_not_begun(folder: Path) -> None:
@@ -130,7 +131,7 @@ def test_cut_at_any_byte_the_log_goes_on_as_if_the_torn_line_had_never_begun(rec
         record = read_log(recorded)
         assert record.events == (*kept, added), cut
         assert record.problems == (), cut
-        assert lines_of(recorded) == b"".join(ev.encode(event) + b"\n" for event in record.events), cut
+        assert lines_of(recorded) == b"".join(encode(event) + b"\n" for event in record.events), cut
 
 
 @pytest.mark.parametrize("rubbish", [b"\x00" * 4096, b"{", b"\xff\xfe\x00", b'{"type":"notice","text":"\xf0\x9f'])
@@ -157,7 +158,7 @@ def test_a_damaged_line_is_named_skipped_and_never_rewritten(recorded: Path, dam
     [problem] = record.problems
     assert problem.startswith("events.jsonl, line 3 is damaged and skipped: ")
     go_on(recorded, HISTORY[0])
-    assert lines_of(recorded) == before + ev.encode(HISTORY[0]) + b"\n"
+    assert lines_of(recorded) == before + encode(HISTORY[0]) + b"\n"
 
 
 def test_a_damaged_last_line_that_is_whole_stays_too(recorded: Path) -> None:
@@ -175,16 +176,16 @@ def test_blank_lines_and_another_systems_line_ends_do_no_harm(recorded: Path) ->
     assert record.problems == ()
 
 
-@given(st.lists(st.one_of(st.binary(max_size=30), st.sampled_from([ev.encode(event) for event in HISTORY]))))
+@given(st.lists(st.one_of(st.binary(max_size=30), st.sampled_from([encode(event) for event in HISTORY]))))
 def test_whatever_the_file_holds_good_lines_are_found(lines: list[bytes]) -> None:
-    good = [line for line in lines if line in [ev.encode(event) for event in HISTORY]]
+    good = [line for line in lines if line in [encode(event) for event in HISTORY]]
     with TemporaryDirectory() as name:
         content = b"\n".join(lines) + b"\n"
         (Path(name) / "events.jsonl").write_bytes(content)
         record = read_log(Path(name))
-        assert [ev.encode(event) for event in record.events if event in HISTORY] == good
+        assert [encode(event) for event in record.events if event in HISTORY] == good
         go_on(Path(name), HISTORY[-1])
-        assert (Path(name) / "events.jsonl").read_bytes() == content + ev.encode(HISTORY[-1]) + b"\n"
+        assert (Path(name) / "events.jsonl").read_bytes() == content + encode(HISTORY[-1]) + b"\n"
 
 
 def test_a_folder_without_a_log(folder: Path) -> None:

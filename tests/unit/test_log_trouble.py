@@ -13,6 +13,7 @@ import pytest
 
 from core import events as ev
 from core.errors import StoreError
+from core.lines import encode
 from core.store import library
 from core.store.log import EventLog, is_locked, read_log
 from tests.conftest import make_plan
@@ -21,7 +22,7 @@ IDEAS = [
     ev.IdeaAdded(seq=number, question="q", idea=number, step=number, text=f"Idea {number} 日本語", author="anna")
     for number in range(1, 8)
 ]
-LINES = b"".join(ev.encode(idea) + b"\n" for idea in IDEAS)
+LINES = b"".join(encode(idea) + b"\n" for idea in IDEAS)
 
 
 @contextmanager
@@ -85,7 +86,7 @@ def test_room_that_comes_back_little_by_little(log: EventLog) -> None:
             log.flush()
         assert lines_of(log) == LINES[:room]
     log.append(IDEAS[0])
-    assert lines_of(log) == LINES + ev.encode(IDEAS[0]) + b"\n"
+    assert lines_of(log) == LINES + encode(IDEAS[0]) + b"\n"
 
 
 def test_what_never_got_out_is_told_when_closing(log: EventLog) -> None:
@@ -103,7 +104,7 @@ def test_a_device_that_is_full(log: EventLog) -> None:
     os.close(full)
     with pytest.raises(StoreError, match="No space left on device"):
         log.append(IDEAS[0])
-    assert log.backlog == len(ev.encode(IDEAS[0])) + 1
+    assert log.backlog == len(encode(IDEAS[0])) + 1
 
 
 def test_a_folder_that_is_deleted_is_noticed_at_the_next_event(log: EventLog) -> None:
@@ -137,7 +138,7 @@ def test_it_goes_on_elsewhere_with_all_that_was_and_what_waits(log: EventLog, tm
     assert (log.backlog, is_locked(new), is_locked(old)) == (0, True, False)
     assert (old / "events.jsonl").read_bytes() == before
     log.append(IDEAS[0])
-    assert lines_of(log) == LINES + ev.encode(IDEAS[0]) + b"\n"
+    assert lines_of(log) == LINES + encode(IDEAS[0]) + b"\n"
 
 
 def test_a_deleted_folder_is_no_loss_when_it_goes_on_elsewhere(log: EventLog, tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """From the names that people write to models, embedders and teams."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from msgspec.structs import replace
 
 from core.config import config_folder
 from core.errors import JagstormError, ModelUnavailableError, UsageError
-from core.models import EmbedderSpec, ModelSpec
+from core.models import EmbedderSpec, ModelSpec, ProviderName
 from core.naming import (
     as_judge,
     broken_teams,
@@ -21,7 +22,9 @@ from core.naming import (
     team_named,
     teams,
 )
-from core.providers.found import FoundModel, FoundState
+from core.providers.catalog import Providers
+from core.providers.discovery.found import FoundModel, FoundState
+from core.providers.known import EMBEDDING, catalogue
 from core.settings import Settings, read_settings
 
 NONE = Settings(path=Path("config.toml"))
@@ -96,7 +99,7 @@ def test_a_gguf_file(tmp_path: Path) -> None:
 
 
 def test_a_fetched_file_goes_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from core.providers.model_files import models_folder
+    from core.providers.hub.files import models_folder
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     models_folder().mkdir(parents=True)
@@ -142,9 +145,25 @@ def test_embedders() -> None:
     nomic = embedder_named("ollama/nomic-embed-text@http://gpu07:11434", NONE)
     assert isinstance(nomic, EmbedderSpec)
     assert (nomic.base_url, nomic.longest) == ("http://gpu07:11434", 2000)
-    for wrong in ("lage", "anthropic/claude", "embedded"):
+    for wrong in ("lage", "embedded"):
         with pytest.raises(UsageError, match="There is no embedder"):
             embedder_named(wrong, settings)
+    with pytest.raises(UsageError, match="the nearest: openai/text-embedding-3-large"):
+        embedder_named("text-embeding-3-large", NONE)
+
+
+@pytest.mark.parametrize("name", ["anthropic/claude", "bedrock/amazon.titan-embed-text-v2:0"])
+def test_who_can_embed_is_said_of_those_who_cannot(name: str) -> None:
+    with pytest.raises(UsageError, match="openai, azure, ollama and servers that speak OpenAI's API can"):
+        embedder_named(name, NONE)
+
+
+async def test_those_who_can_embed_are_those_who_do() -> None:
+    providers = Providers()
+    names = [name for name in get_args(ProviderName) if name != "recorded"]
+    assert [name for name in names if hasattr(providers.get(name), "embed")] == list(EMBEDDING)
+    assert {host.provider for host in catalogue().hosts if host.embedder} <= set(EMBEDDING)
+    await providers.close()
 
 
 TEAMS = """
@@ -174,7 +193,7 @@ mode = "nearest"
 
 def test_a_persons_teams_come_first_and_may_take_a_presets_place() -> None:
     found = teams(config(TEAMS))
-    assert list(found) == ["pair", "one", "embedded-solo", "embedded"]
+    assert list(found) == ["pair", "one", "embedded-solo", "embedded", "embedded-parallel", "embedded-bandit"]
     pair = found["pair"]
     assert (pair.strategy, pair.about) == ("sample", "Two of us")
     assert [member.name for member in pair.members] == ["luna", "luna-2", "q"]
@@ -187,9 +206,7 @@ def test_a_persons_teams_come_first_and_may_take_a_presets_place() -> None:
 def test_a_broken_team_says_why_and_leaves_the_others() -> None:
     settings = config(TEAMS)
     assert broken_teams(settings).keys() == {"broken", "twins"}
-    with pytest.raises(
-        JagstormError, match=r"The team 'broken' in config\.toml can't be used\. There is no model 'lunar'"
-    ):
+    with pytest.raises(JagstormError, match=r"config\.toml: \[teams\.broken\] members\[0\]: There is no model 'lunar'"):
         team_named("broken", settings)
     with pytest.raises(JagstormError, match="Two members are called 'a'"):
         team_named("twins", settings)

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from core import commands as cmd
 from core import events as ev
 from core.errors import ModelUnavailableError, UsageError
-from core.models import Budget, CallFailedError, Chunk, FailureKind, ModelSpec, Prompt, Served, Usage
+from core.models import Budget, CallFailedError, Chunk, FailureKind, ModelSpec, Prompt, Sent, Served, TextDelta, Usage
 from core.opening import resume
 from core.providers.calls import Caller
 from core.providers.catalog import Providers
 from core.scoring.embeddings import WordLlamaEmbedder
-from core.scoring.scorer import EmbeddingScorer
+from core.scoring.scorer import ChainScorer
 from core.session import Session
 from core.state import fold
 from core.stepping import OUTAGE_SECONDS
@@ -60,7 +60,7 @@ class Situation:
             self.plan,
             library.create(sessions, self.plan),
             self.caller,
-            EmbeddingScorer(embedder),
+            ChainScorer(embedder),
             clock=self.clock,
         )
         self.follower = Follower(self.session)
@@ -219,7 +219,7 @@ class Paid(ScriptedProvider):
     [
         (Budget(max_cost=1.0), 4, "$1.00 spent"),
         (Budget(max_tokens=300), 3, "300 tokens used"),
-        (Budget(max_minutes=1e-6), 1, "1e-06 minutes over"),
+        (Budget(max_minutes=1e-6), 0, "1e-06 minutes over"),
     ],
 )
 async def test_a_budget_that_is_used_up_ends_the_chain_as_censored(
@@ -231,6 +231,37 @@ async def test_a_budget_that_is_used_up_ends_the_chain_as_censored(
     assert end
     assert ended.how == "finished"
     assert (end.reason, end.censored, end.responses, end.message) == ("budget", True, ideas, why)
+
+
+class Endless(ScriptedProvider):
+    """Writes for ever; or says nothing for ever."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(varied)
+        self._word = word
+
+    async def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
+        yield Sent({})
+        while True:
+            await asyncio.sleep(0.005)
+            if self._word:
+                yield TextDelta(self._word)
+
+
+@pytest.mark.parametrize(
+    ("word", "budget"),
+    [("word " * 4, Budget(max_tokens=900)), ("word ", Budget(max_minutes=0.005)), ("", Budget(max_minutes=0.005))],
+    ids=["tokens", "minutes", "silence"],
+)
+async def test_a_budget_cuts_a_call_that_would_not_end(open_session: Open, word: str, budget: Budget) -> None:
+    session = open_session(replace(make_plan(max_ideas=9), budget=budget), Endless(word))
+    follower = Follower(session)
+    await asyncio.wait_for(session.run(), 8)
+    end = chain_of(session).ended
+    assert end
+    assert (end.reason, end.responses) == ("budget", 0)
+    assert [failed.outcome for failed in follower.of(ev.ProposalFailed)] == ["cancelled"]
+    assert session.state.tokens < 2000
 
 
 async def test_a_session_whose_budget_is_used_up_goes_on_with_a_larger_one(open_session: Open) -> None:

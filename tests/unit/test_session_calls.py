@@ -7,11 +7,13 @@ import pytest
 
 from core import commands as cmd
 from core import events as ev
-from core.models import CallFailedError, Chunk, Finish, FinishReason, Member, ModelSpec, Prompt, Sent, TextDelta, Usage
+from core import stepping
+from core.lengthening import MAX_FAILURES
+from core.models import CallFailedError, Chunk, Finish, FinishReason, ModelSpec, Place, Prompt, Sent, TextDelta, Usage
 from core.rules import Scores
-from core.session import MAX_FAILURES
 from core.store.log import read_log
-from core.teams.strategy import Ask, Proposal
+from core.teams.sample import Sample
+from core.teams.strategy import Proposal, Step
 from tests.conftest import Open, make_plan, scripted_team, texts
 from tests.scripted import HeldProvider, ScriptedProvider, varied
 from tests.unit.following import Follower, chain_of
@@ -130,23 +132,23 @@ async def test_foreign_text_is_clean_before_anyone_sees_it(open_session: Open) -
     [(CallFailedError("timeout", "no answer"), "timeout"), ("breaks off", "unreadable"), ("length", None)],
 )
 async def test_a_strategy_is_told_what_kind_of_failure_it_was(
-    open_session: Open, end: FinishReason | CallFailedError | str, kind: str | None
+    open_session: Open,
+    monkeypatch: pytest.MonkeyPatch,
+    end: FinishReason | CallFailedError | str,
+    kind: str | None,
 ) -> None:
     session = open_session(make_plan(max_ideas=1), Endings(end))
     caught: list[CallFailedError] = []
-    strategy = session._stepper._strategy
 
-    class Listening:
-        draw = strategy.draw
-
-        async def propose(self, asked: Sequence[Member], ask: Ask) -> Proposal:
+    class Listening(Sample):
+        async def propose(self, asked: Sequence[Place], step: Step) -> Proposal:
             try:
-                return await strategy.propose(asked, ask)
+                return await super().propose(asked, step)
             except CallFailedError as error:
                 caught.append(error)
                 raise
 
-    session._stepper._strategy = Listening()
+    monkeypatch.setattr(stepping, "strategy_for", lambda team: Listening())
     await session.run()
     assert [error.kind for error in caught] == [kind]
 
@@ -162,6 +164,15 @@ async def test_the_tokens_of_each_idea_are_counted_once(open_session: Open) -> N
     session = open_session(make_plan(max_ideas=6, team=scripted_team("anna")), Counting(varied))
     await session.run()
     assert [counted.count(text) for text in texts(session.state)] == [1] * 5 + [0]
+
+
+async def test_a_stop_at_the_very_moment_of_a_failure_is_not_lost(open_session: Open) -> None:
+    provider = ScriptedProvider(varied, fail_after=2)
+    session = open_session(make_plan(max_ideas=30), provider)
+    session.subscribe(lambda event: session.send(cmd.Stop()) if isinstance(event, ev.ProposalFailed) else None)
+    ended = await asyncio.wait_for(session.run(), 5)
+    assert ended.how == "stopped"
+    assert len(provider.calls) == 3
 
 
 # ── five in a row ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -206,10 +217,8 @@ async def test_an_idea_between_begins_the_count_anew(open_session: Open) -> None
 
 async def test_five_ideas_that_nobody_could_score_pause_and_five_more_again(open_session: Open) -> None:
     """Texts without a direction: nothing is said for or against them."""
-    session = open_session(
-        make_plan(), ScriptedProvider(lambda spec, prompt, random_seed: f"ꙮ{chr(0xA000 + random_seed % 900)}ꙮ")
-    )
-    session._scorer = Unscoring()
+    odd = ScriptedProvider(lambda spec, prompt, random_seed: f"ꙮ{chr(0xA000 + random_seed % 900)}ꙮ")
+    session = open_session(make_plan(), odd, scorer=Unscoring())
     follower = Follower(session)
     running = asyncio.create_task(session.run())
     paused = await follower.next(ev.Paused)
@@ -226,19 +235,24 @@ async def test_five_ideas_that_nobody_could_score_pause_and_five_more_again(open
 class Unscoring:
     """A scorer whose judges never answer."""
 
-    async def score(self, chain: object, idea: object, on_progress: object = None) -> Scores:
+    async def prepare(self) -> None:
+        pass
+
+    async def score(self, chain: object, idea: object, account: object) -> Scores:
         return Scores(coherence=float("nan"))
 
-    async def control(self, chain: object, rng: object) -> list[ev.ControlScored]:
+    async def control(self, chain: object, rng: object, account: object) -> list[ev.ControlScored]:
         return []
 
-    async def most_different(self, chain: object) -> list[int]:
+    async def most_different(self, chain: object, account: object) -> list[int]:
         return []
+
+    async def novelties(self, chain: object, texts: Sequence[str], account: object) -> list[float | None]:
+        return [None] * len(texts)
 
 
 async def test_a_score_that_is_no_number_is_null_in_the_file_and_no_pass(open_session: Open) -> None:
-    session = open_session(make_plan(max_ideas=1))
-    session._scorer = Unscoring()
+    session = open_session(make_plan(max_ideas=1), scorer=Unscoring())
     await session.run()
     [scored] = [event for event in read_log(session.folder).events if isinstance(event, ev.IdeaScored)]
     assert (scored.coherence, scored.verdict) == (None, "unscored")

@@ -10,7 +10,9 @@ from core import events as ev
 from core.chain import Chain, Idea
 from core.models import YOU
 from core.rules import Scores
-from core.scoring.scorer import EmbeddingScorer, OnProgress, unheard
+from core.scoring.account import Account
+from core.scoring.embeddings import WordLlamaEmbedder
+from core.scoring.scorer import ChainScorer
 from core.session import Session
 from core.state import fold
 from core.store.log import EventLog, read_log
@@ -280,18 +282,19 @@ async def test_stop_at_any_event_leaves_a_session_that_goes_on_to_the_same_chain
     assert [idea.author for idea in chain_of(again).ideas] == [idea.author for idea in chain_of(uncut).ideas]
 
 
-class SlowJudge(EmbeddingScorer):
+class SlowJudge(ChainScorer):
     """Scores the first idea at once, and ponders the others for ever."""
 
-    async def score(self, chain: Chain, idea: Idea, on_progress: OnProgress = unheard) -> Scores:
+    async def score(self, chain: Chain, idea: Idea, account: Account) -> Scores:
         if idea.number > 1:
             await asyncio.Event().wait()
         return Scores(coherence=80.0)
 
 
-async def test_stop_waits_for_no_judge_and_the_idea_is_scored_when_it_goes_on(open_session: Open) -> None:
-    session = open_session(make_plan(max_ideas=3))
-    real, session._scorer = session._scorer, SlowJudge(session._scorer._embedder)  # type: ignore[attr-defined]
+async def test_stop_waits_for_no_judge_and_the_idea_is_scored_when_it_goes_on(
+    open_session: Open, embedder: WordLlamaEmbedder
+) -> None:
+    session = open_session(make_plan(max_ideas=3), scorer=SlowJudge(embedder))
     follower = Follower(session)
     running = asyncio.create_task(session.run())
     await follower.next(ev.IdeaAdded, lambda added: added.idea == 2)
@@ -299,7 +302,7 @@ async def test_stop_waits_for_no_judge_and_the_idea_is_scored_when_it_goes_on(op
     session.send(cmd.Stop())
     await asyncio.wait_for(running, 2)
     assert [scored.idea for scored in follower.of(ev.IdeaScored)] == [1]
-    session._scorer = real
+    session._scorer = ChainScorer(embedder)
     again = reopened(session, ScriptedProvider(varied))
     await again.run()
     assert [idea.score is not None for idea in chain_of(again).ideas] == [True] * 3

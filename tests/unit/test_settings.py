@@ -130,7 +130,7 @@ def test_where_it_is(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ),
         (
             "[models.a]\nprovider = 'opnai'",
-            "[models.a] provider: expected one of embedded, openai, azure, anthropic, bedrock, ollama, gemini, ",
+            "[models.a] provider: expected one of embedded, openai, azure, anthropic, bedrock, ollama, ",
         ),
         (
             "[models.a]\nprovider = 'openai'\nbase_url = 'gpu07:8000'",
@@ -139,6 +139,11 @@ def test_where_it_is(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("[models]\na = 'gpt-5'", "[models.a] expected a table of keys and values, got a text"),
         ("models = 3", "models: expected `table`, got `int`"),
         ("theme = true", "theme: expected `str`, got `bool`"),
+        (
+            "[embedders.e]\nprovider = 'bedrock'\nmodel = 'amazon.titan-embed-text-v2:0'",
+            "[embedders.e] provider: expected one that embeds (openai, azure, ollama or a server that speaks OpenAI's ",
+        ),
+        ("[embedders.e]\nmodel = 'x'", "[embedders.e] provider: expected one that embeds (openai, azure, "),
         ("[embedders.e]\nthreshold = -1", "[embedders.e] threshold: expected `float` >= 0.0"),
         ("[embedders.e]\nlongest = '8k'", "[embedders.e] longest: expected `int`, got `str`"),
         ("[teams.t]\nabout = ''", "[teams.t] table missing required field `members`"),
@@ -153,7 +158,7 @@ def test_where_it_is(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             "[teams.t] members[0].style: expected one of list, chat, ",
         ),
         ("[teams.t]\nmembers = [{name='a'}]", "[teams.t] members[0]: table missing required field `model`"),
-        ("[teams.t]\nmembers = ['a']\nstrategy = 'vote'", "[teams.t] strategy: expected one of solo, sample"),
+        ("[teams.t]\nmembers = ['a']\nstrategy = 'vote'", "[teams.t] strategy: expected one of solo, router, "),
         ("[judging]\nmode = 'some'", "[judging] mode: expected one of every, nearest, got 'some'"),
         ("[judging]\njudges = 'luna'", "[judging] judges: expected `list`, got `str`"),
         ("[judging]\ncontrols = 2", "[judging] controls: expected `float` <= 1.0"),
@@ -353,7 +358,7 @@ def test_reading_is_quick(path: Path) -> None:
 
 
 def test_nothing_heavy_is_loaded_to_read_them() -> None:
-    modules = "core.settings, core.settings_reader, core.naming, core.env_file, core.providers.found, core.doctor"
+    modules = "core.surroundings, core.settings_reader, core.naming, core.providers.discovery.found, core.doctor"
     heavy = "{'httpx', 'genai_prices', 'tomlkit', 'rapidfuzz', 'dotenv', 'openai', 'numpy', 'platformdirs', 'textual'}"
     code = f"import sys, {modules}\nprint(*sorted({heavy} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

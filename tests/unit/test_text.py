@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core import events as ev
 from core.errors import JagstormError
+from core.lines import cleaned, decode, encode
 from core.text import clean, clean_all, clean_line
 
 OVERRIDES = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -110,15 +111,15 @@ def test_what_an_error_tells_is_clean_even_if_it_quotes_a_file_name() -> None:
 )
 def test_an_event_edited_by_hand_comes_out_clean(in_the_file: str, read: str) -> None:
     line = f'{{"type":"idea_added","question":"q","idea":1,"step":1,"text":"{in_the_file}","author":"you"}}'
-    event = ev.decode(line.encode())
+    event = decode(line.encode())
     assert isinstance(event, ev.IdeaAdded)
     assert event.text == read
 
 
 @given(ANY_TEXT, ANY_TEXT)
 def test_no_event_carries_unsafe_text_whoever_made_it(text: str, member: str) -> None:
-    event = ev.cleaned(ev.StepStarted(question="q", step=3, members=(member,), seeds=(text, "plain")))
+    event = cleaned(ev.StepStarted(question="q", step=3, members=(member,), seeds=(text, "plain")))
     assert isinstance(event, ev.StepStarted)
     assert event == ev.StepStarted(question="q", step=3, members=(clean(member),), seeds=(clean(text), "plain"))
-    assert ev.decode(ev.encode(event)) == event
-    assert not re.search(rb"[\x00-\x1f]", ev.encode(event))
+    assert decode(encode(event)) == event
+    assert not re.search(rb"[\x00-\x1f]", encode(event))

@@ -4,6 +4,7 @@ It mirrors a feed and holds nothing that matters. Events only mark what is out o
 second while there are any, and nothing is painted while nothing changes.
 """
 
+import re
 from typing import ClassVar
 
 from textual import events
@@ -16,7 +17,7 @@ from textual.timer import Timer
 from textual.widgets import Footer, Input, Static
 
 from core import events as ev
-from core.chain import Chain, Idea
+from core.chain import Chain, Idea, Writing
 from core.feed import Feed
 from core.questions import OWN, Question
 from core.text import clean_line
@@ -28,9 +29,11 @@ from tui.screens.idea import IdeaScreen
 from tui.widgets.chain import ChainList
 from tui.widgets.field import Field
 from tui.widgets.line import Line
+from tui.widgets.panes import Pane, Panes
 from tui.widgets.plot import Plot
-from tui.widgets.tail import Tail
 from tui.words import cost_words, letters, score_words, why_ended
+
+_TAG = re.compile(r"</?(?:idea|answer)>")
 
 PAINT_EVERY = 0.1
 """Seconds between two paints while text streams."""
@@ -49,6 +52,8 @@ class FeedScreen(Screen[None]):
         Binding("i", "question", "Question", show=False, tooltip="The question in full"),
         Binding("n", "names", "Names", show=False, tooltip="Show members by name instead of by letter"),
         Binding("escape", "leave_search", "End search", show=False, tooltip="Show all ideas again"),
+        Binding("full_stop", "pane(1)", "Next proposal", show=False, tooltip="Where proposals have tabs: the next one"),
+        Binding("comma", "pane(-1)", "Proposal before", show=False, tooltip="The one before"),
     ]
 
     def __init__(self, feed: Feed) -> None:
@@ -69,12 +74,12 @@ class FeedScreen(Screen[None]):
                 yield Line("     # idea", head, id="chain-head")
                 yield ChainList(self._letters, judged=judged, id="chain")
                 yield Field(placeholder="words to look for; Esc shows all", id="search")
-                yield Line(id="writing")
-                yield Tail(id="tail")
             with Vertical(id="right"):
                 yield Line(id="chart-title")
                 yield Plot(id="chart")
                 yield Static(markup=False, id="detail")
+        yield Line(id="writing")
+        yield Panes(id="tail")
         yield Line(id="status")
         yield Footer(show_command_palette=False)
 
@@ -107,7 +112,7 @@ class FeedScreen(Screen[None]):
     def _letters_now(feed: Feed) -> dict[str, str]:
         """Letters for all who may have written: those of the plan first, then those who took over."""
         teams = [feed.plan.team, *([feed.state.team] if feed.state.team else [])]
-        return letters(tuple(dict.fromkeys(member.name for team in teams for member in team.members)))
+        return letters(tuple(dict.fromkeys(member.name for team in teams for member in team.everybody)))
 
     def touch(self) -> None:
         if self._paint_timer is None and self.is_running:
@@ -135,26 +140,61 @@ class FeedScreen(Screen[None]):
         return self.feed.state.t
 
     def _paint_writing(self, chain: Chain) -> None:
-        """The first member that is writing, what is waited for, or how it stands."""
-        writing = next(iter(chain.writing.values()), None)
+        """Who is writing, what is waited for, or how it stands."""
         title = self.query_one("#writing", Line)
-        tail = self.query_one(Tail)
+        panes = self.query_one(Panes)
+        slots = list(chain.prompts) if chain.step_open else []
+        self.set_class(len(slots) > 1, "parallel")
         retry = self.feed.state.retry
-        if retry and not (writing and (writing.text or writing.thoughts)):
+        if len(slots) > 1:
+            title.show(self._step_words(chain, slots))
+            panes.show([self._pane(chain, slot) for slot in slots])
+        elif retry and not any(writing.text or writing.thoughts for writing in chain.writing.values()):
             seconds = max(0, round(retry.until - self.seconds()))
-            title.show(f"{chain.next_number} ── {self.name_of(retry.member)} is asked again in {seconds} s")
-            tail.show(retry.why)
-            return
-        if writing is None:
+            when = f"in {seconds} s" if seconds else "now"
+            name = retry.member if retry.scoring else self.name_of(retry.member)
+            title.show(f"{chain.next_number} ── {name} is asked again {when}")
+            panes.show([Pane("", retry.why)])
+        elif writing := next(iter(chain.writing.values()), None):
+            title.show(f"{chain.next_number} ── {self._writing_words(chain, writing)}{self._picked(chain)}")
+            panes.show([Pane("", _written(writing))])
+        else:
             title.show(self._standing(chain))
-            tail.show(self._why_standing(chain))
-            return
-        prompt = chain.prompts[writing.member]
+            panes.show([Pane("", self._why_standing(chain))])
+
+    def _writing_words(self, chain: Chain, writing: Writing) -> str:
+        prompt = chain.prompts[ev.slot_of(writing.member, writing.draft)]
         start = f" from “{prompt.concept}”" if prompt.concept else ""
+        start += f" on “{prompt.direction}”" if prompt.direction else ""
         trimmed = f" · sees {len(prompt.shown)} ideas" if chain.trimmed and chain.trimmed.step == chain.step else ""
         does = "is writing" if writing.text or not writing.thoughts else "is thinking"
-        title.show(f"{chain.next_number} ── {self.name_of(writing.member)} {does}{start}{trimmed}")
-        tail.show(writing.text or writing.thoughts)
+        return f"{self.name_of(writing.member)} {does}{start}{trimmed}"
+
+    def _step_words(self, chain: Chain, slots: list[str]) -> str:
+        """How a step stands in which several propose."""
+        ready = sum(slot in chain.outcomes for slot in slots)
+        doing = f"{ready} of {len(slots)} proposals" if ready < len(slots) else "choosing"
+        tabs = "   , . another" if self.query_one(Panes).tabbed else ""
+        return f"{chain.next_number} ── {doing}{self._picked(chain)}{tabs}"
+
+    def _picked(self, chain: Chain) -> str:
+        """What was picked last, and from how many."""
+        last = chain.ideas[-1] if chain.ideas else None
+        if last is None or last.chosen is None or len(last.chosen.order) < 2:
+            return ""
+        return f"   ({last.number}: {self.name_of(last.author)} of {len(last.chosen.order)})"
+
+    def _pane(self, chain: Chain, slot: str) -> Pane:
+        """One proposal, as far as it has come."""
+        prompt, end = chain.prompts[slot], chain.outcomes.get(slot)
+        name = self.name_of(prompt.member) + (f"·{prompt.draft + 1}" if prompt.draft else "")
+        direction = f" {prompt.direction}" if prompt.direction else ""
+        if isinstance(end, ev.ProposalFinished):
+            return Pane(f"✓ {name}{direction}", end.text)
+        if end:
+            return Pane(f"× {name} {end.outcome}", end.message)
+        writing = chain.writing.get(slot)
+        return Pane(f"  {name}{direction}", _written(writing) if writing else "")
 
     def _standing(self, chain: Chain) -> str:
         """Why nobody is writing, in one line."""
@@ -197,6 +237,8 @@ class FeedScreen(Screen[None]):
             parts.append(f"{state.tokens_per_second:.0f} tok/s")
         if state.controls:
             parts.append(f"controls {state.controls_passed}/{state.controls}")
+        if state.wasted_tokens:
+            parts.append(f"{state.wasted_tokens:,} wasted")
         if cost := cost_words(state, state.budget or self.feed.plan.budget):
             parts.append(cost)
         return " · ".join(parts)
@@ -225,6 +267,9 @@ class FeedScreen(Screen[None]):
         self.toggle_class("show-chart")
         if not self.has_class("show-chart"):
             self.query_one(ChainList).focus()
+
+    def action_pane(self, by: int) -> None:
+        self.query_one(Panes).turn(by)
 
     def action_question(self) -> None:
         chain = self.feed.state.chain
@@ -258,6 +303,11 @@ class FeedScreen(Screen[None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.query_one(ChainList).focus()
+
+
+def _written(writing: Writing) -> str:
+    """What there is to see of a proposal so far, without the tags that it was asked to stand between."""
+    return _TAG.sub("", writing.text) or writing.thoughts
 
 
 def _unbegun(question: Question) -> Chain:

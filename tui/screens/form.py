@@ -39,7 +39,7 @@ class FormScreen(ModalScreen[S | None], Generic[S]):
                 value = getattr(self._value, name)
                 with Horizontal(classes="setting"):
                     yield Static(self._labels[name], markup=False)
-                    yield Field("" if value is None else f"{value:g}", compact=True, id=name)
+                    yield Field(_shown(value), compact=True, id=name)
             yield Static(markup=False, id="wrong")
             yield Static("Tab next   Enter done   Esc cancel", markup=False, classes="hint")
 
@@ -86,3 +86,7 @@ def _in_words(error: msgspec.ValidationError) -> str:
     kind, _, bound = expected.replace(" | null", "").partition(" ")
     bound = bound.replace(">=", ", at least").replace("<=", ", at most").replace(">", ", more than").removesuffix(".0")
     return {"int": "a whole number", "float": "a number"}.get(kind, kind) + bound
+
+
+def _shown(value: object) -> str:
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

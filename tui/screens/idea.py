@@ -13,9 +13,10 @@ from core import events as ev
 from core.chain import Chain, Idea
 from core.feed import Feed
 from core.prompts import VERSION, idea_prompt
+from core.rules import dollars
 from core.text import clean_line
 from tui.host import host
-from tui.words import dollars, score_words, vote_lines
+from tui.words import score_words, vote_lines
 
 
 class IdeaScreen(ModalScreen[None]):
@@ -63,8 +64,8 @@ class IdeaScreen(ModalScreen[None]):
         idea = self._idea(self._number)
         if idea is None:
             return
-        author = idea.author if self._named else self._letters.get(idea.author, "?")
-        self.query_one("#idea-title", Static).update(f"Idea {idea.number} of {len(self._chain.ideas)}, by {author}")
+        title = f"Idea {idea.number} of {len(self._chain.ideas)}, by {self._called(idea.author)}"
+        self.query_one("#idea-title", Static).update(title)
         self.query_one("#idea-text", Static).update(idea.text)
         nearest = self._idea(idea.score.nearest) if idea.score else None
         beside = self.query_one("#idea-nearest", Static)
@@ -82,9 +83,22 @@ class IdeaScreen(ModalScreen[None]):
             yield self._written(idea.step, idea.call)
             if idea.call.thoughts:
                 yield f"Thoughts\n{idea.call.thoughts}"
+        if idea.chosen:
+            yield self._choice(idea, idea.chosen)
         if idea.prompt:
             shown = f"style {idea.prompt.style}, showing {len(idea.prompt.shown)} ideas"
             yield f"The prompt ({shown})\n{self._prompt(idea)}"
+
+    def _choice(self, idea: Idea, chosen: ev.ProposalChosen) -> str:
+        """How it was picked, and what else was proposed."""
+        by = {"draw": "drawn", "selector": f"picked by {chosen.chooser}", "novelty": "the farthest from the chain"}
+        by |= {"lead": f"picked by the lead, {chosen.chooser}", "person": "picked by you"}
+        why = f" ({chosen.why})" if chosen.why else ""
+        others = [f"{self._called(other.member)}: {other.text}" for other in idea.others]
+        return "\n".join([f"One of {len(chosen.order)} proposals, {by[chosen.by]}{why}. The others:", *others])
+
+    def _called(self, author: str) -> str:
+        return author if self._named else self._letters.get(author, "?")
 
     @staticmethod
     def _written(step: int, call: ev.ProposalFinished) -> str:
@@ -109,6 +123,7 @@ class IdeaScreen(ModalScreen[None]):
             style=idea.prompt.style,
             persona=idea.prompt.persona,
             concept=idea.prompt.concept,
+            direction=idea.prompt.direction,
         )
         return "\n".join(f"[{message.role}] {message.text}" for message in prompt.messages)
 

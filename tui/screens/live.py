@@ -24,6 +24,7 @@ class LiveScreen(FeedScreen):
         Binding("space", "go_on", "Go on", tooltip="Go on after a pause; if it could not be saved, try that again"),
         Binding("a", "add", "Add idea", tooltip="Add an idea of your own; it is scored like any other"),
         Binding("t", "team", "Team", show=False, tooltip="Let another team go on from the next step"),
+        Binding("z", "pipelining", "Ask ahead", show=False, tooltip="Ask for the next idea while scores come, or not"),
         Binding("q", "stop", "Stop", tooltip="Stop the session; it can be resumed"),
         Binding("q", "back", "Back", tooltip="Back to where you came from"),
         Binding("r", "resume", "Resume", tooltip="Go on with a session that was stopped"),
@@ -131,7 +132,7 @@ class LiveScreen(FeedScreen):
         if chain is None or chain.step == 0:
             return "loading the model"
         if state.retry and not any(w.text or w.thoughts for w in chain.writing.values()):
-            return "waiting for a server · t another team"
+            return "waiting for a judge's server" if state.retry.scoring else "waiting for a server · t another team"
         if chain.pending:
             progress = f" … {chain.scoring.done}/{chain.scoring.total}" if chain.scoring else ""
             return f"scoring idea {chain.pending.number}{progress}"
@@ -158,7 +159,7 @@ class LiveScreen(FeedScreen):
             return not self.over and not paused
         if action == "go_on":
             return not self.over and paused
-        if action in ("add", "stop", "team"):
+        if action in ("add", "stop", "team", "pipelining"):
             return not self.over
         if action in ("back", "replay"):
             return self.over
@@ -195,6 +196,14 @@ class LiveScreen(FeedScreen):
 
         rows = [(name, f"{name}   {team.about}" if team.about else name) for name, team in teams.items()]
         self.app.push_screen(Choose("Who goes on from the next step?", rows), change)
+
+    def action_pipelining(self) -> None:
+        state = self.feed.state
+        on = not (self.feed.plan.pipelining if state.pipelining is None else state.pipelining)
+        self._session.send(cmd.SetPipelining(on=on))
+        host(self).say(
+            "The next idea is asked for while scores come" if on else "Each idea waits for the last one's scores"
+        )
 
     def action_stop(self) -> None:
         if self._unsaved and not self._warned:

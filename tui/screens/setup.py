@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 from rich.text import Text
@@ -17,13 +17,13 @@ from textual.widgets.option_list import Option
 
 from core.config import Judging, own_question_files
 from core.errors import UsageError
-from core.models import Budget, Member, TeamSpec
+from core.models import Budget, Served
 from core.naming import as_judge
-from core.offers import Offer, costs_money, problems
+from core.offers import Offer, problems
 from core.planning import threshold_of
-from core.providers.found import FoundModel
 from core.questions import Question, QuestionBank, load_bank, own_question
 from core.rules import Rules, rules_for
+from core.spending import asked, billed, proposal
 from core.store import library
 from core.text import clean_line
 from tui.host import host
@@ -32,15 +32,15 @@ from tui.screens.form import FormScreen
 from tui.widgets.field import Field
 from tui.widgets.line import Line
 from tui.widgets.questions import QuestionTree
-from tui.words import STRATEGIES, STYLES, budget_words, judging_words, rules_words
+from tui.words import budget_words, judging_words, rules_words, team_lines
+
+if TYPE_CHECKING:
+    from core.providers.discovery.found import FoundModel
 
 CHOICES = ("Judge", "Embed", "Rules", "Budget")
 
 LOOK_AFTER = 0.3
 """Seconds until models are looked for: the screen is painted first."""
-
-DEFAULT_COST = 1.0
-"""US dollars: the budget that is proposed for a team that costs money."""
 
 
 class SetupScreen(Screen[None]):
@@ -169,6 +169,10 @@ class SetupScreen(Screen[None]):
     def _judging_now(self) -> Judging:
         return self._offer.judging if self._judging is None else self._judging
 
+    @property
+    def _asked(self) -> list[Served]:
+        return asked(self._offer.team, self._judging_now, self._offer.embedder)
+
     # ── choosing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def on_tree_node_highlighted(self, event: Tree.NodeHighlighted[Question]) -> None:
@@ -250,7 +254,8 @@ class SetupScreen(Screen[None]):
         self.app.push_screen(Choose("Who judges?", rows, hint), change)
 
     def action_budget(self) -> None:
-        self._ask_for_budget(self._budget, "", lambda: None)
+        _, about = proposal(self._asked, host(self).providers)
+        self._ask_for_budget(self._budget, about, lambda: None)
 
     def _ask_for_budget(self, budget: Budget, about: str, then: Callable[[], None]) -> None:
         def change(changed: Budget | None) -> None:
@@ -277,39 +282,23 @@ class SetupScreen(Screen[None]):
             judging=self._judging_now,
             budget=self._budget,
         )
-        if costs_money(plan) and self._budget == Budget() and not self._asked_for_budget:
+        if self._budget == Budget() and not self._asked_for_budget and billed(self._asked):
             self._asked_for_budget = True
-            about = "Somebody here sends a bill. The session ends, and can be resumed, when it has cost so much:"
-            self._ask_for_budget(Budget(max_cost=DEFAULT_COST), about, lambda: self._start(question))
+            budget, about = proposal(self._asked, host(self).providers)
+            why = "Somebody here sends a bill. The session ends, and can be resumed, when it has used so much."
+            self._ask_for_budget(budget, "\n".join(filter(None, (why, about))), lambda: self._start(question))
         else:
             host(self).start_session(plan)
 
 
-def _may_judge(model: FoundModel) -> bool:
+def _may_judge(model: "FoundModel") -> bool:
     """The built-in model can't: its grades are those of chance."""
     return model.state == "ready" and (model.spec.provider != "embedded" or bool(model.spec.model))
 
 
 def _row(offer: Offer) -> Text:
     """A team in one line: its name, how many it has, whether it can be used."""
-    count = len(offer.team.members)
-    members = f"  {count} members" if count > 1 else ""
+    count = len(offer.team.places)
+    members = f"  {count}" if count > 1 else ""
     state = "  not ready" if offer.trouble else ""
     return Text(f"{clean_line(offer.team.name, 40)}{members}{state}", no_wrap=True, overflow="ellipsis")
-
-
-def team_lines(team: TeamSpec) -> list[str]:
-    """What a team is, and its members; a model that all of them share is named once."""
-    models = dict.fromkeys(member.model.name for member in team.members)
-    lines = [team.about, "", ", ".join(models), STRATEGIES[team.strategy]]
-    return [*lines, *(f"  {member.name}: {_member_words(member, alone=len(models) == 1)}" for member in team.members)]
-
-
-def _member_words(member: Member, *, alone: bool) -> str:
-    """How a member is asked; `alone` leaves out the model that all share."""
-    model = member.model
-    effort = f"thinks {model.effort}" if model.effort else f"thinks up to {model.thinking_tokens:,} tokens"
-    parts = ["" if alone else model.name, STYLES[member.style]]
-    parts.append(f"temperature {model.temperature:g}" if model.temperature is not None else "")
-    parts.append(effort if model.effort or model.thinking_tokens else "")
-    return ", ".join(filter(None, parts))
