@@ -13,9 +13,12 @@ from msgspec import Struct
 
 from core.config import config_folder
 from core.files import read_file
+from core.keys import scrub
 from core.providers.access import ANTHROPIC_KEY, AZURE_ENDPOINT, AZURE_KEY, AZURE_TOKEN, OPENAI_KEY
 from core.providers.addresses import is_local
+from core.providers.discovery.aws import aws_settings
 from core.providers.known import catalogue
+from core.text import clean_line
 
 ENV_FILE = ".env"
 
@@ -40,11 +43,23 @@ _GOES_WITH = {
 """Where a key is sent, and as whose: taken only if the key itself was taken from the same file."""
 
 
+_ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", AZURE_ENDPOINT, "OLLAMA_HOST")
+
+
 class EnvFiles(Struct, frozen=True):
     """What became of the variables in the files, by name: the file that each was taken from, or left in."""
 
     taken: dict[str, Path]
     left: dict[str, Path]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a person should know of: addresses that stand in a file of the current folder, a line each."""
+        return [
+            f"{name} is taken from {ENV_FILE} in this folder: {scrub(clean_line(os.environ.get(name, ''), 100))}"
+            for name, path in self.taken.items()
+            if path == Path(ENV_FILE) and name in _ADDRESSES
+        ]
 
     def then(self, later: "EnvFiles") -> "EnvFiles":
         """What became of them after the files were read again."""
@@ -53,7 +68,7 @@ class EnvFiles(Struct, frozen=True):
 
 
 def load_env_file(more: Iterable[str] = ()) -> EnvFiles:
-    """Put the keys of both files into the environment, those of the current folder first; what is set stays.
+    """Put the keys of both files into the environment, a person's own first; what is set stays.
 
     `more` are further variables that hold keys, as the config file names them. A file that can't be read counts as
     none.
@@ -61,7 +76,7 @@ def load_env_file(more: Iterable[str] = ()) -> EnvFiles:
     taken: dict[str, Path] = {}
     left: dict[str, Path] = {}
     own = config_folder() / ENV_FILE
-    for path in (Path(ENV_FILE), own):
+    for path in (own, Path(ENV_FILE)):
         if not (found := _variables(path)):
             continue
         chosen = _chosen(found, _keys(more), trusted=path is own)
@@ -81,6 +96,8 @@ def _chosen(found: Mapping[str, str], keys: Iterable[str], *, trusted: bool) -> 
     grouped = {name for group in _TOGETHER for name in group}
     names = [name for name in (*keys, *_PLACES) if name not in grouped]
     names += [name for group in _TOGETHER if os.environ.keys().isdisjoint(group) for name in group]
+    if not trusted and not fresh.keys().isdisjoint(_AWS) and aws_settings():
+        names = [name for name in names if name not in _AWS]  # nobody is to work in a stranger's account unawares
     chosen = {name: fresh[name] for name in names if name in fresh}
     together = {name for name, group in _GOES_WITH.items() if not chosen.keys().isdisjoint(group)}
     chosen |= {name: fresh[name] for name in together if name in fresh}

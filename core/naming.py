@@ -174,13 +174,21 @@ def judging_of(team: str, settings: Settings) -> Judging:
     """Who judges what the team of that name writes. Raises `UsageError`."""
     table = settings.teams.get(team)
     names = settings.judges if table is None or table.judges is None else table.judges
-    return replace(settings.judging, judges=tuple(judge_named(name, settings) for name in names))
+    table_name = "judging" if table is None or table.judges is None else f"teams.{team}"
+    try:
+        return replace(settings.judging, judges=tuple(judge_named(name, settings) for name in names))
+    except UsageError as error:
+        raise UsageError(f"{settings.path.name}: [{table_name}] judges: {error.message}") from None
 
 
 def embedder_of(team: str, settings: Settings) -> Literal["wordllama"] | EmbedderSpec:
     """What measures the novelty of what the team of that name writes. Raises `UsageError`."""
     table = settings.teams.get(team)
-    return embedder_named((table.embedder if table else "") or settings.embedder, settings)
+    try:
+        return embedder_named((table.embedder if table else "") or settings.embedder, settings)
+    except UsageError as error:
+        where = f"[teams.{team}] embedder" if table and table.embedder else "embedder"
+        raise UsageError(f"{settings.path.name}: {where}: {error.message}") from None
 
 
 def solo_team(spec: ModelSpec) -> TeamSpec:
@@ -253,6 +261,8 @@ def _split_address(text: str) -> tuple[str, str]:
     """A model's name and the address behind its `@`, if there is one. Raises `UsageError`."""
     match = re.fullmatch(r"(.*)@(https?://.*)", text)
     if not match:
+        if re.search(r"@[\w.-]+:\d+(?:/|$)|@localhost\b", text):
+            raise UsageError(f"An address begins with http:// or https://: {_quoted(text)}")
         return text, ""
     if holds_secret(match[2]):
         raise UsageError("An address must hold no password and no key: name the variable of a key in config.toml")

@@ -76,7 +76,10 @@ class JagstormApp(App[int]):
         config: str | None = None,
     ) -> None:
         super().__init__(driver_class=_driver())
-        self.settings = surroundings(config).settings
+        around = surroundings(config)
+        self.settings = around.settings
+        self.warnings = around.env.warnings
+        """What a person should know of their surroundings."""
         self.offers = offered(self.settings, (), team)
         """The teams that a person can choose from, by now."""
         self.found: list[FoundModel] = []

@@ -139,7 +139,11 @@ async def _try(spec: ModelSpec, as_json: bool) -> None:
     try:
         timed = Timed(providers.get(spec.provider))
         await timed.prepare(spec)
-        call = Call(Caller(lambda _: cast("Provider", timed), persistence=Persistence(tries=1)), spec, HELLO)
+        call = Call(
+            Caller(lambda _: cast("Provider", timed), persistence=Persistence(tries=1, first_token=60, next_token=20)),
+            spec,
+            HELLO,
+        )
         outcome = await call.run()
         if outcome != "ok":
             raise ModelUnavailableError(call.message or f"{spec.name} answers, but its answer was {outcome}")

@@ -19,8 +19,9 @@ def settings_with_keys(config: str | None) -> Settings:
 
     Raises `UsageError`.
     """
-    settings = surroundings(config).settings
-    for problem in problems(settings):
+    around = surroundings(config)
+    settings = around.settings
+    for problem in [*problems(settings), *around.env.warnings]:
         click.echo(f"jagstorm: {clean_line(problem)}", err=True)
     return settings
 

@@ -37,8 +37,8 @@ from core.providers.attempt import Attempt
 from core.providers.endpoint import Endpoint
 from core.providers.tokens import estimate_tokens
 
-LONGEST_ANSWER = 4_000_000
-"""Characters of one answer, thoughts included: more is no answer but a flood."""
+PER_TOKEN = 16
+"""Characters that an answer may have for each token that it may have: more is no answer but a flood."""
 
 LARGER = 4
 """How much longer an answer may be on the one more try after thoughts took all of it."""
@@ -335,7 +335,7 @@ class Call:
                     case Finish():
                         self._note(*attempt.rest())
                         return attempt.finish(chunk)
-                if attempt.received > LONGEST_ANSWER:
+                if attempt.received > 10_000 + PER_TOKEN * spec.max_tokens:
                     raise faults.broke_off(server, "it would not end")
                 if patience is not None and not isinstance(chunk, Sent):
                     patience = self._caller.persistence.next_token

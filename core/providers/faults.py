@@ -1,6 +1,5 @@
 """What went wrong with a request, said to a person in one line: which server, what, and what to do."""
 
-import email.utils
 import re
 import time
 from collections.abc import Mapping
@@ -151,6 +150,8 @@ def retry_after(headers: Mapping[str, str], body: str = "", now: float | None = 
     value = folded.get("retry-after", "").strip()
     if (seconds := _number(value)) is not None:
         return seconds
+    import email.utils  # seldom needed, and slow to load
+
     try:
         moment = email.utils.parsedate_to_datetime(value).timestamp()
     except (TypeError, ValueError, OverflowError):

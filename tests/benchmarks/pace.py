@@ -21,6 +21,7 @@ from core.providers.catalog import Providers
 from core.questions import Question
 from core.rules import Rules
 from core.scoring import embeddings
+from core.scoring.account import Account
 from core.scoring.embeddings import Embedding
 from core.session import Session
 from core.store import library
@@ -55,7 +56,10 @@ class SimulatedEmbedder:
 
     name = "simulated"
 
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+    async def prepare(self) -> None:
+        pass
+
+    async def embed(self, texts: Sequence[str], account: Account | None = None) -> list[Embedding]:
         await asyncio.sleep(EMBEDDING)
         return [Embedding(_direction(text)) for text in texts]
 
@@ -75,7 +79,7 @@ def _team(members: int, selector: ModelSpec | Literal["novel"]) -> TeamSpec:
     return TeamSpec(
         name="simulated",
         strategy="solo" if members == 1 else "parallel",
-        members=tuple(Member(name=name, model=_spec(name), style="tagged") for name in names),
+        members=tuple(Member(name=name, model=_spec(name, 1000), style="tagged") for name in names),
         selector=selector,
     )
 
@@ -93,8 +97,7 @@ class Chains:
     def open(self) -> Session:
         rules = Rules(embedding_novelty=0.0, mechanical=False, max_ideas=self._ideas)
         plan = library.new_plan((QUESTION,), self._team, rules, 7, judging=self._judging)
-        scorer = scorer_for(plan, self._providers)
-        scorer._embedder = SimulatedEmbedder()  # type: ignore[attr-defined]
+        scorer = scorer_for(plan, self._providers, SimulatedEmbedder())
         return Session(plan, library.create(self._folder, plan), self._providers.caller, scorer)
 
     async def seconds(self, count: int = 1) -> tuple[float, float]:

@@ -27,10 +27,11 @@ PROMPT = Prompt(messages=(Message("user", "How would one hear ice crack?"),))
 
 
 @pytest.fixture(params=WIRES, ids=lambda wire: wire.name)
-def wire(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Wire:
+def wire(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wire:
     monkeypatch.setenv("PLANTED_KEY", KEY)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7PLANTED")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
+    profile = f"[profile lab]\naws_access_key_id = AKIAIOSFODNN7PLANTED\naws_secret_access_key = {KEY}\n"
+    (tmp_path / "aws").write_text(profile, encoding="utf-8")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "aws"))
     monkeypatch.setenv("AWS_REGION", "us-east-1")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     wire: Wire = request.param
@@ -51,7 +52,7 @@ def echoes(wire: Wire) -> Iterator[Handler]:
 
 
 def keyed(wire: Wire, server: FaultServer) -> ModelSpec:
-    settings = {} if wire.name == "bedrock" else {"api_key_env": "PLANTED_KEY"}
+    settings = {"aws_profile": "lab"} if wire.name == "bedrock" else {"api_key_env": "PLANTED_KEY"}
     return wire.spec(server, **settings)
 
 

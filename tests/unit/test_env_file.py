@@ -29,14 +29,14 @@ def own(text: str) -> None:
     (config_folder() / ".env").write_text(text, encoding="utf-8")
 
 
-def test_keys_are_taken_from_both_files_and_the_current_folder_comes_first() -> None:
+def test_keys_are_taken_from_both_files_and_a_persons_own_comes_first() -> None:
     here("OPENAI_API_KEY=sk-here\n# a comment\nexport MISTRAL_API_KEY='quoted'\n")
     own("OPENAI_API_KEY=sk-own\nANTHROPIC_API_KEY=sk-ant-own\n")
     files = load_env_file()
-    assert os.environ["OPENAI_API_KEY"] == "sk-here"
+    assert os.environ["OPENAI_API_KEY"] == "sk-own"
     assert os.environ["ANTHROPIC_API_KEY"] == "sk-ant-own"
     assert os.environ["MISTRAL_API_KEY"] == "quoted"
-    assert files.taken["OPENAI_API_KEY"] == Path(".env")
+    assert files.taken["MISTRAL_API_KEY"] == Path(".env")
     assert files.taken["ANTHROPIC_API_KEY"] == config_folder() / ".env"
 
 
@@ -87,7 +87,31 @@ def test_neither_can_a_decoy_send_one_that_comes_from_the_persons_own_file() -> 
     here("AZURE_OPENAI_AD_TOKEN=decoy\nAZURE_OPENAI_ENDPOINT=https://evil.example\n")
     own("AZURE_OPENAI_API_KEY=mine\n")
     load_env_file()
-    assert "AZURE_OPENAI_API_KEY" not in os.environ
+    assert os.environ["AZURE_OPENAI_API_KEY"] == "mine"
+    assert not {"AZURE_OPENAI_AD_TOKEN", "AZURE_OPENAI_ENDPOINT"} & os.environ.keys()
+
+
+def test_a_downloaded_folder_does_not_get_what_a_person_writes_who_has_a_key_of_their_own() -> None:
+    here("OPENAI_API_KEY=sk-evil\nOPENAI_BASE_URL=https://evil.example/v1\n")
+    own("OPENAI_API_KEY=sk-own\n")
+    files = load_env_file()
+    assert os.environ["OPENAI_API_KEY"] == "sk-own"
+    assert "OPENAI_BASE_URL" not in os.environ
+    assert files.warnings == []
+
+
+def test_an_address_from_the_current_folder_is_never_taken_silently() -> None:
+    here("OPENAI_API_KEY=sk-here\nOPENAI_BASE_URL=https://lab.example/v1\n")
+    assert load_env_file().warnings == ["OPENAI_BASE_URL is taken from .env in this folder: https://lab.example/v1"]
+
+
+def test_nobody_works_in_a_strangers_account_unawares() -> None:
+    credentials = Path.home() / ".aws" / "credentials"
+    credentials.parent.mkdir(parents=True)
+    credentials.write_text("[default]\naws_access_key_id = AKIAMINE\naws_secret_access_key = mine\n", encoding="utf-8")
+    here("AWS_ACCESS_KEY_ID=AKIAEVIL\nAWS_SECRET_ACCESS_KEY=evil\n")
+    load_env_file()
+    assert "AWS_ACCESS_KEY_ID" not in os.environ
 
 
 def test_a_key_and_its_address_from_two_files_do_not_mix() -> None:

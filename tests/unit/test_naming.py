@@ -267,3 +267,14 @@ def test_a_judge_is_asked_for_what_is_likeliest_unless_it_thinks_first() -> None
     assert as_judge(replace(spec, effort="none")).temperature == 0.0
     assert as_judge(replace(spec, effort="high")).temperature == 0.8, "then the temperature is not ours to set"
     assert as_judge(replace(spec, thinking_tokens=2000)).temperature == 0.8
+
+
+def test_an_address_without_its_scheme_is_no_part_of_a_models_name() -> None:
+    with pytest.raises(UsageError, match="begins with http:// or https://"):
+        model_named("openai/foo@localhost:8080", Settings(path=Path("config.toml")))
+
+
+def test_a_judge_that_means_nothing_is_named_with_its_file_and_table() -> None:
+    settings = Settings(path=Path("config.toml"), judges=("embeded",))
+    with pytest.raises(UsageError, match=r"^config.toml: \[judging\] judges: There is no model 'embeded'"):
+        judging_of("any", settings)

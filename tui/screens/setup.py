@@ -92,7 +92,7 @@ class SetupScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self._bank = load_bank([*own_question_files(), *host(self).question_paths])
-        for problem in [*self._bank.problems, *problems(host(self).settings)]:
+        for problem in [*self._bank.problems, *problems(host(self).settings), *host(self).warnings]:
             host(self).say(problem, severity="warning")
         self.query_one(QuestionTree).show(list(self._bank.questions), self._bank.leaves(), expanded=False)
         self.query_one(QuestionTree).focus()
