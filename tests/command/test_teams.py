@@ -111,7 +111,7 @@ def test_the_list(jagstorm: Jagstorm) -> None:
     assert "× broken                          can't be put together" in lines
     assert "    deepseek-v4-pro: set DEEPSEEK_API_KEY" in lines
     assert "× unjudged             solo       mini" in lines
-    assert any(line.startswith("    There is no model 'nobody'") for line in lines)
+    assert "config.toml: [teams.unjudged] judges: There is no model 'nobody'" in " ".join(out.split())
     assert "  top-5                sample     mini, gem, o1, high, sonnet" in lines
     assert "  router               router     mini, gem, high, o1" in lines
     assert "needs models of five makers; three were found: OpenAI, Google, Anthropic" in " ".join(out.split())
