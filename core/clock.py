@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Protocol
 
 
@@ -17,12 +17,22 @@ class Clock(Protocol):
         """Come back after so many seconds."""
 
 
+ZONE_SECONDS = 60.0
+"""How long the offset of local time is believed: to ask for it takes longer than to say the time."""
+
+
 class SystemClock:
+    def __init__(self) -> None:
+        self._zone: tzinfo | None = None
+        self._asked = float("-inf")
+
     def monotonic(self) -> float:
         return time.monotonic()
 
     def now(self) -> str:
-        return datetime.now().astimezone().isoformat(timespec="milliseconds")
+        if self.monotonic() - self._asked >= ZONE_SECONDS:
+            self._zone, self._asked = datetime.now().astimezone().tzinfo, self.monotonic()
+        return datetime.now(self._zone).isoformat(timespec="milliseconds")
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

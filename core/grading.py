@@ -145,8 +145,11 @@ class Grader:
             await self._clock.sleep(wait)
 
     def _maybe_control(self, chain: Chain, idea: Idea) -> None:
+        judging = self._plan.judging
+        if not judging.judges or not judging.controls:
+            return
         rng = generator(self._plan.random_seed, chain.question, idea.number, "control")
-        if not self._plan.judging.judges or rng.random() >= self._plan.judging.controls:
+        if rng.random() >= judging.controls:
             return
 
         async def control() -> None:
