@@ -155,12 +155,16 @@ class ProposalChosen(Event, frozen=True, kw_only=True):
 
 
 class DirectionsNamed(Event, frozen=True, kw_only=True):
-    """The lead of a hierarchy said where to look; each direction is given to one worker."""
+    """The lead of a hierarchy said where to look; each direction is given to one worker.
+
+    Where nothing it said could be read as directions, they are concepts of many fields that were drawn.
+    """
 
     question: str
     step: Number
     member: str
     directions: tuple[str, ...]
+    by: Literal["lead", "draw"] = "lead"
     usage: Usage = Usage()
     cost: float | None = 0.0
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from core import events as ev
 from core.chain import Chain
 from core.models import CallFailedError, ModelSpec, Prompt, TeamSpec, Usage, added
+from core.prompts import concepts
 from core.providers.calls import Call, Caller
 from core.scoring.scorer import Distances
 from core.teams.prompts import (
@@ -77,27 +78,33 @@ class Selecting:
         return await self._chosen_by(team.selector, team.selector_orders, shuffled)
 
     async def directions(self, name: str, lead: ModelSpec, count: int) -> tuple[str, ...]:
-        """Where the lead called `name` wants to look. Those named before a kill stand. Raises `CallFailedError`."""
+        """Where the lead called `name` wants to look; drawn, if it does not say so clearly.
+
+        Those named before a kill stand. Raises `CallFailedError`.
+        """
         if self._chain.directions and self._chain.directions.member == name:
             return self._chain.directions.directions
         usage = Usage()
         cost: float | None = 0.0
+        named: tuple[str, ...] = ()
         for _ in range(TRIES):
             call = await self._call(lead, directions_prompt(self._chain.text, self._ideas(), count))
             usage, cost = usage + call.usage, added(cost, call.cost)
-            if found := read_directions(call.answer, count):
-                self._emit(
-                    ev.DirectionsNamed(
-                        question=self._chain.question,
-                        step=self._step,
-                        member=name,
-                        directions=found,
-                        usage=usage,
-                        cost=cost,
-                    )
-                )
-                return found
-        raise self._without_directions(name, usage, cost)
+            if named := read_directions(call.answer, count):
+                break
+        found = named or tuple(map(str, self._rng("directions").choice(concepts(), count, replace=False)))
+        self._emit(
+            ev.DirectionsNamed(
+                question=self._chain.question,
+                step=self._step,
+                member=name,
+                directions=found,
+                by="lead" if named else "draw",
+                usage=usage,
+                cost=cost,
+            )
+        )
+        return found
 
     async def pick_or_merge(self, name: str, lead: ModelSpec, proposals: Sequence[Proposal]) -> Proposal:
         """The lead's choice, or what it made of several."""
@@ -204,21 +211,6 @@ class Selecting:
                 cost=used.cost,
             )
         )
-
-    def _without_directions(self, name: str, usage: Usage, cost: float | None) -> CallFailedError:
-        why = "named no directions"
-        self._emit(
-            ev.ProposalFailed(
-                question=self._chain.question,
-                step=self._step,
-                member=name,
-                outcome="empty",
-                message=why,
-                usage=usage,
-                cost=cost,
-            )
-        )
-        return CallFailedError(None, f"{name} {why}")
 
     async def _call(self, model: ModelSpec, prompt: Prompt) -> Call:
         """One call. One that is cancelled or fails for good is told of too, so that it is counted.

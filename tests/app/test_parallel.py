@@ -92,3 +92,5 @@ async def test_asking_ahead_is_switched_by_a_key_and_what_it_wasted_is_shown(ses
         await until(pilot, lambda: screen.feed.state.pipelining is True)
         await pilot.press("q")
         await until_shown(pilot, "stopped")
+        await until_shown(pilot, "Stopped by a person")
+        assert "proposals" not in text_of(app), "what nobody writes any more is gone"

@@ -11,12 +11,15 @@ from time import perf_counter
 
 from msgspec.structs import replace
 
+from core import commands as cmd
+from core import events as ev
 from core.config import Plan
 from core.models import Group, TeamSpec
 from core.opening import begin
 from core.providers.catalog import Providers
 from core.questions import load_bank
 from core.rules import WORDLLAMA_THRESHOLD, rules_for
+from core.session import Session
 from core.store import library
 from core.teams.presets import default_team
 
@@ -46,6 +49,11 @@ def teams() -> list[TeamSpec]:
     ]
 
 
+def _stop_if_paused(session: Session, event: ev.Event) -> None:
+    if isinstance(event, ev.Paused):
+        session.send(cmd.Stop(by=event.why))
+
+
 async def main() -> None:
     question = load_bank().get("shape-memory-ten-uses")
     providers = Providers()
@@ -54,6 +62,7 @@ async def main() -> None:
         for team in teams():
             plan: Plan = library.new_plan((question,), team, rules, random_seed=7)
             session = begin(Path(folder), plan, providers)
+            session.subscribe(lambda event, session=session: _stop_if_paused(session, event))  # type: ignore[misc]
             began = perf_counter()
             await session.run()
             chain = session.state.chain

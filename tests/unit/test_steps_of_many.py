@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from core import commands as cmd
 from core import events as ev
 from core.models import CallFailedError, Chunk, FailureKind, Group, ModelSpec, Prompt, Served, TeamSpec, Usage
+from core.prompts import concepts
 from core.scoring.account import Account
 from core.session import Session
 from core.state import fold
@@ -262,15 +263,15 @@ async def test_or_merges(open_session: Open) -> None:
     assert follower.of(ev.ProposalChosen)[0].text == merged
 
 
-async def test_a_lead_that_names_nothing_fails_the_step(open_session: Open) -> None:
-    team = scripted_team("anna", "bert", strategy="hierarchy")
-    session = open_session(make_plan(team=team, max_ideas=2), Cast(directions="none come to mind"))
-    follower = Follower(session)
-    running = asyncio.create_task(session.run())
-    await follower.next(ev.Paused)
-    assert "named no directions" in follower.of(ev.ProposalFailed)[0].message
-    session.send(cmd.Stop())
-    await running
+async def test_for_a_lead_that_names_nothing_directions_are_drawn_and_recorded_as_such(open_session: Open) -> None:
+    team = scripted_team("anna", "bert", "cleo", strategy="hierarchy")
+    cast = Cast(directions="none come to mind")
+    session, follower = await run(open_session, team, cast, ideas=2)
+    assert [event.by for event in follower.of(ev.DirectionsNamed)] == ["draw", "draw"]
+    assert all(set(event.directions) <= set(concepts()) for event in follower.of(ev.DirectionsNamed))
+    assert all(len(set(event.directions)) == 2 for event in follower.of(ev.DirectionsNamed))
+    assert [prompt.tag for _, prompt in cast.asked].count("direction") == 4, "it was asked again each time"
+    assert chain_of(session).responses == 2
 
 
 async def test_a_member_can_be_a_team(open_session: Open) -> None:

@@ -143,7 +143,7 @@ class FeedScreen(Screen[None]):
         """Who is writing, what is waited for, or how it stands."""
         title = self.query_one("#writing", Line)
         panes = self.query_one(Panes)
-        slots = list(chain.prompts) if chain.step_open else []
+        slots = _in_order(chain) if chain.step_open and not chain.ended else []
         self.set_class(len(slots) > 1, "parallel")
         retry = self.feed.state.retry
         if len(slots) > 1:
@@ -303,6 +303,17 @@ class FeedScreen(Screen[None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.query_one(ChainList).focus()
+
+
+def _in_order(chain: Chain) -> list[str]:
+    """The proposals of the step under way, in the order in which their members were asked, not in which they begin."""
+
+    def place(slot: str) -> tuple[int, int]:
+        started = chain.prompts[slot]
+        asked = started.member.partition("/")[0]
+        return chain.asked.index(asked) if asked in chain.asked else len(chain.asked), started.draft
+
+    return sorted(chain.prompts, key=place)
 
 
 def _written(writing: Writing) -> str:
