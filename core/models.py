@@ -271,11 +271,11 @@ class Budget(Struct, frozen=True, kw_only=True):
     """What a session may use before its chains end, as censored. None: as much as it takes."""
 
     max_cost: Annotated[
-        Annotated[float, Meta(gt=0, le=1e9)] | None, Meta(description="Most to spend, in US dollars (empty: no limit)")
+        Annotated[float, Meta(gt=0, le=1e9)] | None, Meta(description="Most US dollars (empty: no limit)")
     ] = None
     max_tokens: Annotated[
         Annotated[int, Meta(ge=1, le=10**15)] | None,
-        Meta(description="Most tokens, read and written (empty: no limit)"),
+        Meta(description="Most tokens (empty: no limit)"),
     ] = None
     max_minutes: Annotated[
         Annotated[float, Meta(gt=0, le=1e7)] | None, Meta(description="Most minutes (empty: no limit)")

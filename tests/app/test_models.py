@@ -94,7 +94,7 @@ async def test_a_team_that_costs_money_asks_for_a_limit_once(
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, FormScreen))
         await until_shown(pilot, "Somebody here sends a bill")
-        await until_shown(pilot, "Most to spend")
+        await until_shown(pilot, "Most US dollars")
         app.screen.query_one("#max_cost").value = "0.05"  # type: ignore[attr-defined]
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, LiveScreen))
