@@ -366,10 +366,6 @@ def _unknown(state: State, event: ev.Unknown) -> None:
     state.unknown.append(event.name)
 
 
-def _nothing(state: State, event: ev.Event) -> None:
-    """For events that only matter in the record."""
-
-
 _HANDLERS: dict[type[ev.Event], Callable[[State, Any], None]] = {
     ev.SessionStarted: _session_started,
     ev.SessionEnded: _session_ended,

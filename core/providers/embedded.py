@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from core.models import (
     ThoughtDelta,
     Usage,
 )
+from core.providers.threads import on_loop
 from core.text import clean, clean_line
 
 BATCH = 16
@@ -317,22 +318,14 @@ class _Call:
         finally:
             # The last use of the server: whoever frees it next frees it for good.
             del server, answer
-            self._on_loop(self._end)
+            on_loop(self._loop, self._end)
 
     def _receive(self, part: Json) -> bool:
         """Called by native code for each part; True stops it. Must not raise: there is nobody to catch it."""
         return self.stopping.is_set() or not self._send(part)
 
     def _send(self, item: Json | Exception) -> bool:
-        return self._on_loop(self._received.put_nowait, item)
-
-    def _on_loop(self, function: Callable[..., None], *arguments: object) -> bool:
-        """False if the event loop is closed: then nobody listens any more."""
-        try:
-            self._loop.call_soon_threadsafe(function, *arguments)
-        except RuntimeError:
-            return False
-        return True
+        return on_loop(self._loop, self._received.put_nowait, item)
 
     def _end(self) -> None:
         self._received.put_nowait(None)

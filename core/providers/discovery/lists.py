@@ -13,6 +13,7 @@ from msgspec import Struct
 from core.models import CallFailedError
 from core.providers import faults
 from core.providers.addresses import goes_direct, host_of, server_of
+from core.providers.threads import on_loop
 from core.text import clean_line
 
 MOST_BYTES = 16 * 2**20
@@ -170,10 +171,7 @@ async def _resolve(host: str, server: str) -> None:
             socket.getaddrinfo(host, None)
         except (OSError, UnicodeError) as raised:
             error = OSError(getattr(raised, "strerror", None) or str(raised))
-        try:
-            loop.call_soon_threadsafe(tell, error)
-        except RuntimeError:  # the loop is closed: nobody waits any more
-            pass
+        on_loop(loop, tell, error)
 
     threading.Thread(target=look, name="address lookup", daemon=True).start()
     if error := await found:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from msgspec import Struct
 from core.keys import remember
 from core.models import Chunk, FinishReason
 from core.providers import faults
+from core.providers.threads import on_loop
 from core.providers.wire.answer import Answer, Tokens
 from core.providers.wire.bedrock_faults import Place, failure
 from core.providers.wire.parameters import Json
@@ -140,9 +141,9 @@ class Exchange:
             self._runtime.remember_secrets()
             self._read(self._runtime.client.converse_stream(**self._request))
         except Exception as error:  # whatever it is, somebody waits to hear of it
-            self._on_loop(self._received.put_nowait, error)
+            on_loop(self._loop, self._received.put_nowait, error)
         finally:
-            self._on_loop(self._end)
+            on_loop(self._loop, self._end)
 
     def _read(self, response: Json) -> None:
         stream = response["stream"]
@@ -154,21 +155,13 @@ class Exchange:
             if self._stopping.is_set():
                 return
             for event in stream:
-                if self._stopping.is_set() or not self._on_loop(self._received.put_nowait, event):
+                if self._stopping.is_set() or not on_loop(self._loop, self._received.put_nowait, event):
                     return
         except (AttributeError, KeyError, TypeError) as error:
             # boto3 takes it on trust that an event has the shape that it should have.
             raise faults.broke_off(self._asked.server, error) from None
         finally:
             stream.close()
-
-    def _on_loop(self, function: Callable[..., None], *arguments: object) -> bool:
-        """False if the event loop is closed: then nobody listens any more."""
-        try:
-            self._loop.call_soon_threadsafe(function, *arguments)
-        except RuntimeError:
-            return False
-        return True
 
     def _end(self) -> None:
         self._received.put_nowait(None)
