@@ -60,3 +60,15 @@ async def settled() -> None:
     """Come back when everything that could go on has."""
     for _ in range(50):
         await asyncio.sleep(0)
+
+
+async def finished(running: asyncio.Task[object], clock: HeldClock) -> None:
+    """Let `running` end, and time pass only while nothing but time can help it.
+
+    That is seen by looking several times: a machine that is busy for a moment lets one look come too early, not ten.
+    """
+    while not running.done():
+        for _ in range(10):
+            await asyncio.wait([running], timeout=0.002)
+        if not running.done() and clock.sleepers:
+            await clock.advance(clock.next_wake)

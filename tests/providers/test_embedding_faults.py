@@ -13,7 +13,7 @@ from core.providers.azure import AzureProvider
 from core.providers.calls import Caller, Persistence
 from core.providers.ollama import OllamaProvider
 from core.providers.openai import OpenAIProvider
-from tests.clocks import HeldClock
+from tests.clocks import HeldClock, finished
 from tests.faults import ollama_wire, openai_wire
 from tests.faults.ollama_wire import OllamaWire
 from tests.faults.openai_wire import AzureWire, ChatWire
@@ -85,10 +85,7 @@ async def embedded(kind: Kind, spec: EmbedderSpec, patience: float) -> Vectors:
     caller = Caller(lambda _: provider, clock, Persistence(first_token=patience))
     try:
         running = asyncio.create_task(caller.embed(spec, TEXTS))
-        while not running.done():
-            await asyncio.wait([running], timeout=0.005)
-            if clock.sleepers:
-                await clock.advance(clock.next_wake)
+        await finished(running, clock)
         return running.result()
     finally:
         await provider.close()

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from core.models import EmbedderSpec, Message, ModelSpec, Prompt
 from core.providers.calls import Call, Caller, Persistence
-from tests.clocks import HeldClock
+from tests.clocks import HeldClock, finished
 from tests.faults.anthropic_wire import AnthropicWire
 from tests.faults.bedrock_wire import BedrockWire
 from tests.faults.ollama_wire import OllamaWire, loaded
@@ -81,10 +81,7 @@ async def asked(wire: Wire, server: FaultServer, spec: ModelSpec) -> Asked:
     call = Call(caller, spec, PROMPT, on_retry=lambda *retry: retries.append(retry))
     try:
         running = asyncio.create_task(call.run())
-        while not running.done():
-            await asyncio.wait([running], timeout=0.005)
-            if clock.sleepers:
-                await clock.advance(clock.next_wake)
+        await finished(running, clock)
         return Asked(call, running.result(), chats(server), retries)
     finally:
         await provider.close()
