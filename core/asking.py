@@ -2,28 +2,33 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
 from core import events as ev
-from core.chain import Chain, Idea
+from core.chain import Chain
 from core.context import fit
 from core.errors import ModelUnavailableError
+from core.levers import InForce
 from core.models import CallFailedError, Member, ModelSpec, Outcome, Prompt, Provider
+from core.obeying import LONGEST_IDEA
 from core.prompts import VERSION, concepts, idea_prompt, read_idea
 from core.providers.calls import Call, Caller
 from core.randomness import generator
 from core.scoring.scorer import Distances
 from core.teams.strategy import Proposal
 
-LONGEST_IDEA = 20_000
-"""The longest idea, in characters."""
-
 SPARE_TOKENS = 64
 """Room left free: a chat template adds a few tokens to each message, and texts joined take more or less than alone."""
 
 PER_IDEA = 8
 """Tokens that an idea takes beside its text: its number, its line's end, or the turn around it."""
+
+
+def _standing(chain: Chain) -> dict[int, str]:
+    """The ideas that a prompt would show now, by number."""
+    return {idea.number: idea.text for idea in chain.ideas if chain.shows(idea)}
 
 
 class Asker:
@@ -45,15 +50,19 @@ class Asker:
         self._counted: dict[ModelSpec, dict[str, int]] = {}
         """The tokens of every idea shown so far, by its text: as many as the session holds anyway."""
 
-    async def ask(self, chain: Chain, step: int, member: Member, draft: int = 0, direction: str = "") -> Proposal:
-        """What `member` proposes after the ideas of `chain`. A proposal that came before a kill is not asked for again.
+    async def ask(
+        self, chain: Chain, step: int, member: Member, force: InForce, draft: int = 0, direction: str = ""
+    ) -> Proposal:
+        """What `member` proposes after the ideas of `chain`, with what is in `force` for this step.
+
+        A proposal that came before a kill is not asked for again.
 
         Raises `CallFailedError` if the call brought no idea; the log tells why.
         """
         if isinstance(end := chain.outcomes.get(ev.slot_of(member.name, draft)), ev.ProposalFinished):
             return Proposal(member.name, end.text, draft)
         provider = self._caller.provider_for(member.model.provider)
-        started, prompt = await self._prepare(chain, step, member, provider, draft, direction)
+        started, prompt = await self._prepare(chain, step, member, provider, force, draft, direction)
         self._emit(started)
 
         def show(text: str, thoughts: str) -> None:
@@ -98,21 +107,33 @@ class Asker:
         return Proposal(member.name, text, draft)
 
     async def _prepare(
-        self, chain: Chain, step: int, member: Member, provider: Provider, draft: int, direction: str
+        self,
+        chain: Chain,
+        step: int,
+        member: Member,
+        provider: Provider,
+        force: InForce,
+        draft: int,
+        direction: str,
     ) -> tuple[ev.ProposalStarted, Prompt]:
         """The prompt, and the event that lets anyone build it again."""
         rng = generator(self._random_seed, chain.question, step, ev.slot_of(member.name, draft))
         concept = str(rng.choice(concepts())) if member.style == "concept" else ""
-        ideas = {idea.number: idea for idea in chain.ideas if not idea.failed}
-        shown = await self._fitting(chain, ideas, step, member, provider, concept, direction)
-        prompt = idea_prompt(
+        asking = partial(
+            idea_prompt,
             chain.text,
-            [ideas[number].text for number in shown],
             style=member.style,
             persona=member.persona,
             concept=concept,
             direction=direction,
+            force=force,
         )
+        ideas = _standing(chain)
+        shown = await self._fitting(chain, ideas, step, member, provider, asking([]))
+        while ideas != (standing := _standing(chain)):  # a person, or a score, came while tokens were counted
+            ideas = standing
+            shown = await self._fitting(chain, ideas, step, member, provider, asking([]))
+        prompt = asking([ideas[number] for number in shown])
         held = tuple(idea.text for idea in chain.ideas)
         prompt = replace(prompt, question=chain.text, held=held, draft=draft)
         started = ev.ProposalStarted(
@@ -121,7 +142,8 @@ class Asker:
             member=member.name,
             draft=draft,
             direction=direction,
-            shown=tuple(shown),
+            whole=len(shown) == len(ideas),
+            shown=() if len(shown) == len(ideas) else tuple(shown),
             style=member.style,
             persona=member.persona,
             concept=concept,
@@ -131,19 +153,12 @@ class Asker:
         return started, prompt
 
     async def _fitting(
-        self,
-        chain: Chain,
-        ideas: dict[int, Idea],
-        step: int,
-        member: Member,
-        provider: Provider,
-        concept: str,
-        direction: str,
+        self, chain: Chain, ideas: dict[int, str], step: int, member: Member, provider: Provider, bare: Prompt
     ) -> list[int]:
-        """The ideas that the member's context has room for; if not all, the log says so."""
-        bare = idea_prompt(
-            chain.text, [], style=member.style, persona=member.persona, concept=concept, direction=direction
-        )
+        """The ideas, of `ideas` by number, that the member's context has room for beside the `bare` prompt.
+
+        If not all, the log says so.
+        """
         model = member.model
         taken = await provider.count_tokens(model, "\n".join(message.text for message in bare.messages))
         room = model.context - model.max_tokens - taken - SPARE_TOKENS
@@ -152,12 +167,13 @@ class Asker:
                 f"The question takes {taken:,} tokens and {model.name} has room for {model.context:,}: shorten it"
             )
         counted = self._counted.setdefault(model, {})
-        for text in (idea.text for idea in ideas.values() if idea.text not in counted):
+        for text in [text for text in ideas.values() if text not in counted]:
             counted[text] = await provider.count_tokens(model, text)
-        tokens = {number: counted[idea.text] + PER_IDEA for number, idea in ideas.items()}
+        tokens = {number: counted[text] + PER_IDEA for number, text in ideas.items()}
         shown = fit(tokens, room, [])
         if len(shown) < len(ideas):
-            shown = fit(tokens, room, await self._distances.most_different(chain))
+            pinned = [idea.number for idea in chain.ideas if idea.pinned]
+            shown = fit(tokens, room, await self._distances.most_different(chain), pinned)
             self._emit(
                 ev.ContextTrimmed(
                     question=chain.question,

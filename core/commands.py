@@ -1,12 +1,23 @@
 """Everything that a person can tell a running session, one tagged union."""
 
-from msgspec import Struct
+import re
+from typing import Annotated
 
-from core.models import TeamSpec
+from msgspec import Meta, Struct
+
+from core.levers import Distance, Seed, SeedPolicy, SeedStyle, Steps
+from core.models import YOU, TeamSpec
+
+Idea = Annotated[int, Meta(ge=1, le=2**53)]
+"""The number of an idea of the question under way."""
 
 
-class Command(Struct, frozen=True, kw_only=True, tag_field="type", tag=True):
-    by: str = "you"
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+class Command(Struct, frozen=True, kw_only=True, tag_field="type", tag=_snake):
+    by: str = YOU
     """Who says it: a person, or the signal that stopped the process."""
 
 
@@ -20,12 +31,6 @@ class Resume(Command, frozen=True):
 
 class Stop(Command, frozen=True):
     """End now: the call under way is cancelled, and the session can be resumed later."""
-
-
-class AddIdea(Command, frozen=True, kw_only=True):
-    """A person's own idea, scored like any other."""
-
-    text: str
 
 
 class SaveElsewhere(Command, frozen=True, kw_only=True):
@@ -46,4 +51,141 @@ class SetPipelining(Command, frozen=True, kw_only=True):
     on: bool
 
 
-AnyCommand = Pause | Resume | Stop | AddIdea | SaveElsewhere | ChangeTeam | SetPipelining
+class AddIdea(Command, frozen=True, kw_only=True):
+    """A person's own idea, scored like any other."""
+
+    text: str
+
+
+class EditIdea(Command, frozen=True, kw_only=True):
+    """Another text for an idea, which is scored anew; the original is kept."""
+
+    idea: Idea
+    text: str
+
+
+class RemoveIdea(Command, frozen=True, kw_only=True):
+    """Take an idea out of the chain."""
+
+    idea: Idea
+
+
+class RestoreIdea(Command, frozen=True, kw_only=True):
+    """Bring a removed idea back."""
+
+    idea: Idea
+
+
+class PinIdea(Command, frozen=True, kw_only=True):
+    """Always show an idea to the models; or no longer."""
+
+    idea: Idea
+    on: bool = True
+
+
+class RateIdea(Command, frozen=True, kw_only=True):
+    """Give an idea 1 to 5; 0 takes the rating back."""
+
+    idea: Idea
+    stars: Annotated[int, Meta(ge=0, le=5)]
+
+
+class CommentIdea(Command, frozen=True, kw_only=True):
+    """Say something of an idea; an empty text takes it back."""
+
+    idea: Idea
+    text: str
+
+
+class MergeIdeas(Command, frozen=True, kw_only=True):
+    """Have the team make one idea of several."""
+
+    ideas: Annotated[tuple[Idea, ...], Meta(min_length=2, max_length=10)]
+
+
+class DevelopIdea(Command, frozen=True, kw_only=True):
+    """Have the team work an idea out: mechanism, first experiment, what would refute it, trade-offs."""
+
+    idea: Idea
+
+
+class DenyMechanism(Command, frozen=True, kw_only=True):
+    """Forbid a mechanism; without a text, the one of `idea`, or of the newest idea, which the team names."""
+
+    idea: Idea | None = None
+    text: str = ""
+
+
+class InjectSeed(Command, frozen=True, kw_only=True):
+    """Put a seed, or another lever, into the prompts from the next step on, for so many ideas or until withdrawn."""
+
+    seed: Seed
+    steps: Steps | None = 1
+
+
+class DrawSeed(Command, frozen=True, kw_only=True):
+    """Put a seed of the bank, drawn at random, into the prompts."""
+
+    distance: Distance = "far"
+    field: str = ""
+    """Only of this leaf; "" for any."""
+    style: SeedStyle = "analogy"
+    steps: Steps | None = 1
+
+
+class WithdrawSeed(Command, frozen=True, kw_only=True):
+    id: str
+
+
+class SetSeeds(Command, frozen=True, kw_only=True):
+    """When seeds come, from now on."""
+
+    policy: SeedPolicy
+
+
+class AddSteer(Command, frozen=True, kw_only=True):
+    """Give the team a standing instruction."""
+
+    text: str
+
+
+class WithdrawSteer(Command, frozen=True, kw_only=True):
+    id: str
+
+
+class Choose(Command, frozen=True, kw_only=True):
+    """Pick among the proposals offered, by their places from 1: one, two, or none, which asks again."""
+
+    picks: Annotated[tuple[Annotated[int, Meta(ge=1, le=1000)], ...], Meta(max_length=2)]
+
+
+class Undo(Command, frozen=True):
+    """Take back the last thing that a person did."""
+
+
+AnyCommand = (
+    Pause
+    | Resume
+    | Stop
+    | SaveElsewhere
+    | ChangeTeam
+    | SetPipelining
+    | AddIdea
+    | EditIdea
+    | RemoveIdea
+    | RestoreIdea
+    | PinIdea
+    | RateIdea
+    | CommentIdea
+    | MergeIdeas
+    | DevelopIdea
+    | DenyMechanism
+    | InjectSeed
+    | DrawSeed
+    | WithdrawSeed
+    | SetSeeds
+    | AddSteer
+    | WithdrawSteer
+    | Choose
+    | Undo
+)

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 
 from core.errors import SessionUnreadableError, UsageError
 from core.files import read_file, write_private
+from core.levers import Hand, OwnFirst, SeedPolicy
 from core.models import Budget, EmbedderSpec, ModelSpec, TeamSpec
 from core.questions import Question
 from core.rules import Rules
@@ -35,6 +36,20 @@ class Judging(Struct, frozen=True, kw_only=True):
     """The share of ideas beside which a judge is given something whose score is known."""
 
 
+class Origin(Struct, frozen=True, kw_only=True):
+    """The file that a session was imported from."""
+
+    file: str
+    """Its name."""
+    digest: str
+    """SHA-256 of its content, in hex."""
+    layout: Literal["sciaidanbench", "aidanbench"]
+    model: str
+    """As the file names it."""
+    temperature: str
+    """As the file names it."""
+
+
 class Plan(Struct, frozen=True, kw_only=True):
     """Enough to run a session again: written once, readable and editable by a person, without any key."""
 
@@ -49,8 +64,14 @@ class Plan(Struct, frozen=True, kw_only=True):
     rules: Rules
     judging: Judging = Judging()
     budget: Budget = Budget()
+    seeds: SeedPolicy = Hand()
+    """When outside content is put into the prompts."""
+    own_first: OwnFirst | None = None
+    """Whether the person writes ideas before the team does."""
     pipelining: bool = True
     """Whether the next step is asked for while scores are still coming: the same chain, sooner."""
+    origin: Origin | None = None
+    """Where it comes from, if it happened elsewhere."""
 
 
 class _Format(Struct):
@@ -69,13 +90,22 @@ def own_question_files() -> list[Path]:
 
     Raises `UsageError` if the folder can't be searched.
     """
+    return _own_files("questions", ".toml", ".txt")
+
+
+def own_seed_files() -> list[Path]:
+    """The seed files in the config folder: `seeds.toml`, and those in `seeds/`. Raises as `own_question_files` does."""
+    return _own_files("seeds", ".toml")
+
+
+def _own_files(name: str, *suffixes: str) -> list[Path]:
     folder = config_folder()
-    named = [folder / "questions.toml", folder / "questions.txt"]
+    named = [folder / f"{name}{suffix}" for suffix in suffixes]
     try:
-        inside = sorted((folder / "questions").glob("*"))
-        return [path for path in named + inside if path.suffix in (".toml", ".txt") and path.is_file()]
+        inside = sorted((folder / name).glob("*"))
+        return [path for path in named + inside if path.suffix in suffixes and path.is_file()]
     except OSError as error:
-        raise UsageError(f"{shown(folder)} can't be searched for questions: {error.strerror or error}") from None
+        raise UsageError(f"{shown(folder)} can't be searched for {name}: {error.strerror or error}") from None
 
 
 def path_of(text: str) -> Path:

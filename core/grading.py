@@ -49,6 +49,8 @@ class Grader:
         self._beside = beside
         self._pause = pause
         self._turn = asyncio.Lock()
+        self._ready = asyncio.Event()
+        """Set when judges and embedder are; a person's own ideas may come before."""
         self._told_until: dict[str, float] = {}
         """Until when the last wait that was told goes, in the session's seconds: a thousand calls share one event."""
         self._noticed: set[tuple[str, str]] = set()
@@ -56,12 +58,14 @@ class Grader:
     async def prepare(self) -> None:
         """Make judges and embedder ready. Raises `ModelUnavailableError`."""
         await self._scorer.prepare()
+        self._ready.set()
 
     async def score_pending(self, chain: Chain) -> None:
         """Score what has no scores yet, in order: each idea is compared with those before it.
 
         An idea for whose scores a person must do something first keeps waiting; the session is paused then.
         """
+        await self._ready.wait()
         async with self._turn:
             while (idea := chain.pending) and await self._score(chain, idea):
                 self._maybe_control(chain, idea)
@@ -83,16 +87,19 @@ class Grader:
             self._say_paid(chain, account)
 
     async def _score(self, chain: Chain, idea: Idea) -> bool:
-        """Whether it has its scores now."""
+        """Whether it has its scores now; an idea that was edited meanwhile gets them in the next round."""
         account = self._account(chain, idea)
         scores = None
         try:
             scores = await self._scores(chain, idea, account)
         finally:
             if scores is None:
-                self._say_paid(chain, account, idea)
+                self._say_paid(chain, account, idea if _is_as_it_was(chain, idea) else None)
         if scores is None:
             return False
+        if not _is_as_it_was(chain, idea):
+            self._say_paid(chain, account)
+            return True
         verdict = judge(scores, self._plan.rules)
         self._emit(
             ev.IdeaScored(
@@ -213,6 +220,12 @@ class Grader:
         if (who, kind) not in self._noticed:
             self._noticed.add((who, kind))
             self._emit(ev.Notice(text=text, question=chain.question))
+
+
+def _is_as_it_was(chain: Chain, idea: Idea) -> bool:
+    """Whether nobody has edited it: scores of another text are not its scores."""
+    now = chain.idea(idea.number)
+    return now is not None and now.text == idea.text
 
 
 def _why_missing(scores: Scores, account: Account) -> str:

@@ -10,7 +10,7 @@ from core.chain import Chain
 from core.config import Plan
 from core.errors import JagstormError
 from core.grading import Grader
-from core.models import YOU, Budget, Usage
+from core.models import Budget, Usage
 from core.providers.tokens import estimate_tokens
 from core.rules import MAX_UNSCORED, Spent, over_budget
 from core.state import State
@@ -78,16 +78,18 @@ class Lengthener:
         """One step; and more, for as long as each was rightly asked before the last idea's verdict was known."""
         proposal = await self._propose(chain)
         while proposal:
-            self._emit(
-                ev.IdeaAdded(
-                    question=chain.question,
-                    idea=chain.next_number,
-                    step=chain.step,
-                    text=proposal.text,
-                    author=proposal.member,
-                    draft=proposal.draft,
+            for taken in (proposal, *proposal.also):
+                self._emit(
+                    ev.IdeaAdded(
+                        question=chain.question,
+                        idea=chain.next_number,
+                        step=chain.step,
+                        text=taken.text,
+                        author=taken.member,
+                        by=taken.member,
+                        draft=taken.draft,
+                    )
                 )
-            )
             proposal = await self._ask_ahead(chain) if self._may_ask_ahead(chain) else None
 
     def _may_ask_ahead(self, chain: Chain) -> bool:
@@ -172,7 +174,7 @@ class Lengthener:
     def _reason_to_end(self, chain: Chain) -> ev.EndReason | None:
         rules = self._plan.rules
         if chain.failing_in_row() >= rules.patience:
-            newest = next(idea for idea in reversed(chain.ideas) if idea.author != YOU)
+            newest = next(idea for idea in reversed(chain.ideas) if idea.failed and idea.counts)
             assert newest.score
             assert newest.score.failed_rule
             return newest.score.failed_rule

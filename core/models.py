@@ -299,8 +299,12 @@ class TeamSpec(Struct, frozen=True, kw_only=True):
     """`sample`: draw in proportion to 1/weight."""
     drafts: Annotated[int, Meta(ge=1, le=20)] = 1
     """`parallel`: how many proposals each member makes."""
-    selector: ModelSpec | Chooser = "novel"
+    selector: ModelSpec | Chooser | Literal["me"] = "novel"
     """`parallel`: who picks."""
+    selector_seconds: Annotated[float, Meta(gt=0, le=1e6)] | None = None
+    """`selector = "me"`: how long a person may think before `instead` picks; None: as long as they like."""
+    instead: ModelSpec | Chooser = "novel"
+    """`selector = "me"`: who picks when the person takes too long."""
     selector_orders: Literal[1, 2] = 1
     """`parallel`: in how many different orders a model is shown the proposals."""
     lead: str = ""

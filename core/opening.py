@@ -4,6 +4,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from core.config import Plan, checked, read_plan
+from core.levers import Seed
 from core.models import Budget
 from core.providers.catalog import Providers
 from core.scoring.calling import CallEmbedder, CallJudge
@@ -29,7 +30,7 @@ def begin(sessions: Path, plan: Plan, providers: Providers, embedder: Embedder |
     scorer = scorer_for(plan, providers, embedder)
     notices = (*_notices(plan), *budget_notices(plan, plan.budget, providers))
     log = library.create(sessions, plan)
-    return Session(plan, log, providers.caller, scorer, notices=notices, version=version("jagstorm"))
+    return Session(plan, log, providers.caller, scorer, bank=_seeds, notices=notices, version=version("jagstorm"))
 
 
 def resume(folder: Path, providers: Providers, max_ideas: int | None = None, budget: Budget | None = None) -> Session:
@@ -50,6 +51,7 @@ def resume(folder: Path, providers: Providers, max_ideas: int | None = None, bud
             log,
             providers.caller,
             scorer,
+            bank=_seeds,
             history=state,
             max_ideas=max_ideas,
             budget=budget,
@@ -78,6 +80,13 @@ def embedder_for(plan: Plan, providers: Providers) -> Embedder:
         return WordLlamaEmbedder()
     providers.get(plan.embedder.provider)
     return RemoteEmbedder(plan.embedder, CallEmbedder(providers.caller))
+
+
+def _seeds() -> list[Seed]:
+    """Those of the bank, and a person's own. Raises `UsageError` if theirs can't be looked for."""
+    from core.seeds.sources import banked, of_bank
+
+    return of_bank(banked().seeds)
 
 
 def _notices(plan: Plan) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from core.config import Judging, Plan, path_of
+from core.levers import OwnFirst, SeedPolicy
 from core.models import Budget, Cap, EmbedderSpec, TeamSpec
 from core.naming import (
     embedder_named,
@@ -48,6 +49,10 @@ class Wishes(Struct, frozen=True, kw_only=True):
     patience: int | None = None
     budget: Budget = Budget()
     random_seed: int | None = None
+    seeds: SeedPolicy | None = None
+    """When seeds come; None: by hand."""
+    own_first: OwnFirst | None = None
+    """Whether the person writes before the team does."""
 
 
 def plan_for(
@@ -65,7 +70,7 @@ def plan_for(
     """
     team = team_for(wishes, settings, found, results)
     embedder = embedder_named(wishes.embedder, settings) if wishes.embedder else embedder_of(team.name, settings)
-    return library.new_plan(
+    plan = library.new_plan(
         (question,),
         team,
         _rules(wishes, embedder),
@@ -74,6 +79,7 @@ def plan_for(
         judging=judging_for(team, wishes, settings),
         budget=extended(settings.budget, wishes.budget),
     )
+    return replace(plan, seeds=wishes.seeds or plan.seeds, own_first=wishes.own_first)
 
 
 def looks_for_models(wishes: Wishes, settings: Settings) -> bool:

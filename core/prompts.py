@@ -7,10 +7,13 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from core.answers import read_line, read_tagged, without_thoughts
+from core.levers import InForce, Seed
 from core.models import Message, Prompt, Style
 from core.text import clean_line
 
-VERSION = 1
+NOTHING = InForce()
+
+VERSION = 2
 """Raised by any change to a text here, so that a record says which words a model was given."""
 
 _SYSTEM = "You are {persona}."
@@ -47,7 +50,19 @@ These ideas were already given. Yours must work in a different way:
 
 _MORE = "One more idea that works in a different way, in one sentence."
 
-_ALONG = "{question} Look in this direction: {direction}."
+_ALONG = "Look in this direction: {direction}."
+
+_STEER = "Keep to this instruction: {text}"
+
+_SEED = {
+    "mention": "You may think of this on the way: {seed}.",
+    "analogy": "Take this as a source of analogy: {seed}. Say which of its mechanisms carries over.",
+    "constraint": "The idea must be built on this: {seed}. Say which of its mechanisms it uses.",
+}
+
+_LANGUAGE = "Think about it in {name}, but write the answer in English."
+
+_DENY = "This mechanism has been used and may not be used again, in any form: {name}."
 
 _PARAGRAPH = ("\n\n",)
 
@@ -83,21 +98,48 @@ def idea_prompt(
     persona: str = "",
     concept: str = "",
     direction: str = "",
+    force: InForce = NOTHING,
 ) -> Prompt:
     """A request for one more idea after those in `shown`; with a `direction`, for one along it.
 
-    `persona` is a way of thinking, as in "You are …". In the style `concept` the idea opens from `concept`.
+    `persona` is a way of thinking, as in "You are …"; one in `force` takes its place. In the style `concept` the idea
+    opens from `concept`.
     """
-    asked, ideas = plain(question), [plain(idea) for idea in shown]
-    if direction:
-        asked = _ALONG.format(question=asked, direction=plain(direction))
+    persona = next((lever.name for lever in reversed(force.of("persona"))), persona)
+    ideas = [plain(idea) for idea in shown]
+    along = [_ALONG.format(direction=plain(direction))] if direction else []
+    said = [*along, *_said(force)]
     if style == "tagged":
-        return _tagged(asked, ideas, persona)
+        return _tagged("\n\n".join([plain(question), *said]), ideas, persona)
+    asked = " ".join([plain(question), *said])
     if style == "chat":
         return _chat(asked, ideas, persona)
     if style == "turns":
         return _turns(asked, ideas, persona)
     return _list(asked, ideas, persona, plain(concept) if style == "concept" else "")
+
+
+def framed(question: str, force: InForce) -> str:
+    """`question` with what is in force, on one line, for those who pick or lead."""
+    return " ".join([plain(question), *_said(force)])
+
+
+def _said(force: InForce) -> list[str]:
+    """What is in force, but for who to be, a sentence or two each."""
+    seeds = [_SEED[seed.style].format(seed=_described(seed)) for seed in force.of("seed")]
+    languages = [_LANGUAGE.format(name=plain(lever.name)) for lever in force.of("language")]
+    denied = [_DENY.format(name=plain(lever.name)) for lever in force.of("deny")]
+    steers = [_STEER.format(text=_sentence(plain(steer))) for steer in force.steers]
+    return [*seeds, *denied, *steers, *languages]
+
+
+def _described(seed: Seed) -> str:
+    name, text = plain(seed.name).rstrip("."), plain(seed.text).rstrip(".")
+    return f"{name} ({text})" if text else name
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def read_idea(prompt: Prompt, answer: str) -> str:

@@ -2,22 +2,17 @@
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, field
 
 from core.errors import UsageError
-from core.files import read_file
+from core.leaf_files import Entry, built_in_file, read_entries, read_text
 from core.text import clean, clean_line, shown
 
 LONGEST = 20_000
 """The longest question, in characters."""
-
-_TABLE = re.compile(r"\s*\[\[\s*questions\s*\]\]")
 
 LEAVES = (
     "Physics / Fundamental",
@@ -124,17 +119,11 @@ Found = tuple[str, Question | str]
 def read_question_file(path: Path) -> Iterator[Found]:
     """The questions of a TOML file (as the built-in ones) or a plain-text file (one a line, # comments)."""
     try:
-        content = read_file(path).decode("utf-8-sig")
-    except OSError as error:
-        yield shown(path), f"can't be read: {error.strerror or error}"
+        content = read_text(path)
+    except UsageError as error:
+        yield shown(path), error.message
         return
-    except UnicodeDecodeError as error:
-        yield shown(path), f"is not UTF-8 text (byte {error.start})"
-        return
-    if path.suffix.lower() == ".toml":
-        yield from _read_toml(path, content)
-    else:
-        yield from _read_plain(path, content)
+    yield from (_read_toml if path.suffix.lower() == ".toml" else _read_plain)(path, content)
 
 
 def _read_plain(path: Path, content: str) -> Iterator[Found]:
@@ -144,29 +133,14 @@ def _read_plain(path: Path, content: str) -> Iterator[Found]:
 
 
 def _read_toml(path: Path, content: str) -> Iterator[Found]:
-    try:
-        table = tomllib.loads(content)
-    except (ValueError, RecursionError) as error:  # tomllib passes on what Python says of absurd numbers and depths
-        yield shown(path), f"not TOML: {error}"
-        return
-    entries = table.get("questions")
-    domain = table.get("domain", OWN)
-    subdomain = table.get("subdomain")
-    if not isinstance(entries, list):
-        yield f"{shown(path)}:1", "has no [[questions]] tables"
-    elif not isinstance(domain, str) or not isinstance(subdomain, str | None):
-        yield f"{shown(path)}:1", "`domain` and `subdomain` must be text"
-    else:
-        lines = [number for number, line in enumerate(content.split("\n"), 1) if _TABLE.match(line)]
-        for entry, line in zip(entries, lines + [1] * len(entries), strict=False):
-            yield f"{shown(path)}:{line}", _read_entry(entry, domain, subdomain)
+    for place, entry in read_entries(path, content, "questions"):
+        yield place, entry if isinstance(entry, str) else _read_entry(entry)
 
 
-def _read_entry(entry: Any, domain: str, subdomain: str | None) -> Question | str:
-    text = entry.get("text") if isinstance(entry, dict) else None
+def _read_entry(entry: Entry) -> Question | str:
+    text, question_id = entry.values.get("text"), entry.values.get("id")
     if not isinstance(text, str):
         return 'a question needs `text = "..."`'
-    question_id = entry.get("id")
     if question_id is not None and not (isinstance(question_id, str) and clean_line(question_id)):
         return "`id` must be text"
     question = _own_or_fault(text)
@@ -175,8 +149,8 @@ def _read_entry(entry: Any, domain: str, subdomain: str | None) -> Question | st
     return Question(
         clean_line(question_id, 100) if question_id else question.id,
         question.text,
-        clean_line(domain, 60) or OWN,
-        clean_line(subdomain or "", 60) or None,
+        entry.domain or OWN,
+        entry.subdomain,
     )
 
 
@@ -190,9 +164,7 @@ def _own_or_fault(text: str) -> Question | str:
 def _built_in() -> Iterable[Question]:
     """The built-in bank, leaf by leaf in the order of `LEAVES`."""
     for leaf in LEAVES:
-        name = leaf.lower().replace(" / ", "-").replace(" ", "-") + ".toml"
-        file = resources.files("data") / "questions" / name
-        for place, found in _read_toml(Path(name), file.read_text(encoding="utf-8")):
+        for place, found in _read_toml(*built_in_file("questions", leaf)):
             if isinstance(found, str):
                 raise AssertionError(f"the built-in bank is broken: {place}: {found}")
             yield found

@@ -2,15 +2,16 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from core import events as ev
 from core.chain import Chain
-from core.models import CallFailedError, ModelSpec, Prompt, TeamSpec, Usage, added
-from core.prompts import concepts
+from core.levers import InForce
+from core.models import CallFailedError, Chooser, ModelSpec, Prompt, TeamSpec, Usage, added
+from core.prompts import concepts, framed
 from core.providers.calls import Call, Caller
 from core.scoring.scorer import Distances
 from core.teams.prompts import (
@@ -30,6 +31,10 @@ By = Literal["draw", "selector", "novelty", "lead", "person"]
 
 TRIES = 2
 """Replies that a model may give, until one says clearly what it chooses."""
+
+
+class NonePickedError(Exception):
+    """A person liked none of the proposals: the next step asks again."""
 
 
 class Choice(Struct):
@@ -55,7 +60,10 @@ class Selecting:
         emit: Callable[[ev.Event], None],
         elapsed: Callable[[], float],
         rng: "Callable[[str], Generator]",
+        force: InForce,
+        picked: asyncio.Event,
     ) -> None:
+        """`picked` is set whenever a person has picked."""
         self._chain = chain
         self._step = step
         self._caller = caller
@@ -63,19 +71,22 @@ class Selecting:
         self._emit = emit
         self._elapsed = elapsed
         self._rng = rng
+        self._question = framed(chain.text, force)
+        self._picked = picked
 
     async def pick(self, team: TeamSpec, proposals: Sequence[Proposal]) -> Proposal:
-        """What the team's selector likes best. A pick from before a kill stands."""
-        if len(proposals) == 1:
+        """What the team's selector likes best. A pick from before a kill stands.
+
+        Raises `NonePickedError` if a person likes none of them.
+        """
+        if len(proposals) == 1 and team.selector != "me":
             return proposals[0]
         if earlier := self._picked_before(proposals):
             return earlier
         shuffled = self._shuffled(proposals, "shuffle")
-        if team.selector == "novel":
-            return await self._most_novel(shuffled)
-        if team.selector == "random":
-            return self._drawn(shuffled, "as the team says", Choice())
-        return await self._chosen_by(team.selector, team.selector_orders, shuffled)
+        if team.selector == "me":
+            return await self._picked_by_person(team, shuffled)
+        return await self._picked_by(team.selector, team.selector_orders, shuffled)
 
     async def directions(self, name: str, lead: ModelSpec, count: int) -> tuple[str, ...]:
         """Where the lead called `name` wants to look; drawn, if it does not say so clearly.
@@ -88,7 +99,7 @@ class Selecting:
         cost: float | None = 0.0
         named: tuple[str, ...] = ()
         for _ in range(TRIES):
-            call = await self._call(lead, directions_prompt(self._chain.text, self._ideas(), count))
+            call = await self._call(lead, directions_prompt(self._question, self._ideas(), count))
             usage, cost = usage + call.usage, added(cost, call.cost)
             if named := read_directions(call.answer, count):
                 break
@@ -114,7 +125,7 @@ class Selecting:
             return earlier
         shuffled = self._shuffled(proposals, "shuffle")
         texts = [proposal.text for proposal in shuffled]
-        prompt = choice_or_merge_prompt(self._chain.text, self._ideas(), texts)
+        prompt = choice_or_merge_prompt(self._question, self._ideas(), texts)
         choice = await self._choice(lead, prompt, len(shuffled), merges=True)
         if choice.merged:
             merged = Proposal(name, choice.merged)
@@ -126,6 +137,38 @@ class Selecting:
         return shuffled[choice.place]
 
     # ── ways to choose ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _picked_by(self, selector: ModelSpec | Chooser, orders: int, shuffled: Sequence[Proposal]) -> Proposal:
+        if selector == "novel":
+            return await self._most_novel(shuffled)
+        if selector == "random":
+            return self._drawn(shuffled, "as the team says", Choice())
+        return await self._chosen_by(selector, orders, shuffled)
+
+    async def _picked_by_person(self, team: TeamSpec, shuffled: Sequence[Proposal]) -> Proposal:
+        """What a person picks; what somebody else does, once they have had the time that the team gives them."""
+        until = None if team.selector_seconds is None else round(self._elapsed() + team.selector_seconds, 3)
+        order = tuple(proposal.slot for proposal in shuffled)
+        self._picked.clear()
+        self._emit(ev.ChoiceOffered(question=self._chain.question, step=self._step, order=order, until=until))
+        if not await self._in_time(team.selector_seconds):
+            return await self._picked_by(team.instead, team.selector_orders, shuffled)
+        picked = self._picked_before(shuffled)
+        assert picked
+        return picked
+
+    async def _in_time(self, seconds: float | None) -> bool:
+        """Whether a person picks within so many seconds."""
+        picking = asyncio.create_task(self._picked.wait())
+        waits: list[asyncio.Task[Any]] = [picking]
+        if seconds is not None:
+            waits.append(asyncio.ensure_future(self._caller.clock.sleep(seconds)))
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            return picking.done()
+        finally:
+            for wait in waits:
+                wait.cancel()
 
     async def _most_novel(self, shuffled: Sequence[Proposal]) -> Proposal:
         """The one farthest from the chain by embedding."""
@@ -153,7 +196,7 @@ class Selecting:
         return picks[0]
 
     async def _choose_from(self, selector: ModelSpec, order: Sequence[Proposal]) -> Choice:
-        prompt = choice_prompt(self._chain.text, self._ideas(), [proposal.text for proposal in order])
+        prompt = choice_prompt(self._question, self._ideas(), [proposal.text for proposal in order])
         return await self._choice(selector, prompt, len(order))
 
     async def _choice(self, model: ModelSpec, prompt: Prompt, count: int, *, merges: bool = False) -> Choice:
@@ -256,7 +299,7 @@ class Selecting:
     # ── what is shown ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _ideas(self) -> list[str]:
-        return [idea.text for idea in self._chain.ideas if not idea.failed]
+        return [idea.text for idea in self._chain.ideas if self._chain.shows(idea)]
 
     def _shuffled(self, proposals: Sequence[Proposal], what: str) -> list[Proposal]:
         return [proposals[int(place)] for place in self._rng(what).permutation(len(proposals))]
@@ -264,8 +307,12 @@ class Selecting:
     def _picked_before(self, proposals: Sequence[Proposal]) -> Proposal | None:
         """What was chosen before a kill, if it was chosen from the same proposals."""
         chosen = self._chain.chosen
-        if chosen is None or set(chosen.order) != {proposal.slot for proposal in proposals}:
+        slots = {proposal.slot: proposal for proposal in proposals}
+        if chosen is None or set(chosen.order) != slots.keys():
             return None
+        if not chosen.pick:
+            raise NonePickedError
         if chosen.text:
             return Proposal(chosen.pick, chosen.text)
-        return next((proposal for proposal in proposals if proposal.slot == chosen.pick), None)
+        picked = slots.get(chosen.pick)
+        return picked and replace(picked, also=tuple(slots[slot] for slot in chosen.also if slot in slots))

@@ -5,6 +5,7 @@ What to do next is read from the state alone, so going on after a kill is the sa
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +13,28 @@ from msgspec.structs import replace
 
 from core import commands as cmd
 from core import events as ev
-from core.asking import LONGEST_IDEA
 from core.chain import Chain
 from core.clock import Clock, SystemClock
 from core.config import Plan
-from core.errors import JagstormError, StoreError
+from core.errors import JagstormError, StoreError, UsageError
 from core.feed import Listener, Listeners
 from core.grading import Grader
 from core.lengthening import TROUBLE, Lengthener, question_ended
+from core.levers import SeedPolicy
 from core.lines import cleaned
 from core.models import YOU, Budget
+from core.obeying import marks, obey
 from core.providers.calls import Caller
 from core.scoring.scorer import Scorer
+from core.seeds.policy import Bank, Seeder
 from core.state import State, apply
 from core.stepping import Stepper
 from core.store.log import EventLog
-from core.text import clean, shown
+from core.tasking import Tasker
+from core.text import shown
+
+OWN_FIRST = "own ideas first"
+"""Who holds a session at its start, while the person writes."""
 
 STORAGE = "storage"
 """Who pauses a session that could not be written."""
@@ -43,6 +50,7 @@ class Session:
         caller: Caller,
         scorer: Scorer,
         *,
+        bank: Bank = tuple,
         history: State | None = None,
         max_ideas: int | None = None,
         budget: Budget | None = None,
@@ -50,8 +58,8 @@ class Session:
         version: str = "",
         clock: Clock | None = None,
     ) -> None:
-        """`history` is the state of the session when it is taken up again; `max_ideas` and `budget` then replace
-        the plan's.
+        """`bank` are the seeds there are; `history` is the state of the session when it is taken up again, `max_ideas`
+        and `budget` then replace the plan's.
 
         `notices` are told once it begins, when whoever follows it can hear them.
         """
@@ -62,7 +70,13 @@ class Session:
         team = self._state.team or plan.team
         self._clock = clock or SystemClock()
         self._grader = Grader(plan, scorer, self._clock, self.emit, self.elapsed, self._start, self._pause_for)
-        self._stepper = Stepper(team, plan.random_seed, caller, self._grader, self.emit, self.elapsed)
+        self._seeder = Seeder(self._policy, bank, plan.random_seed, self._state, self.emit)
+        self._stepper = Stepper(
+            team, plan.random_seed, self._state, caller, self._grader, self._seeder, self.emit, self.elapsed
+        )
+        self._tasker = Tasker(
+            lambda: self._stepper.team, plan.random_seed, caller, self._state, self.emit, self.elapsed
+        )
         self._lengthener = Lengthener(
             plan, self._state, self._stepper, self._grader, self.emit, self._hold, self.elapsed
         )
@@ -78,7 +92,7 @@ class Session:
         """Set while the state is not paused."""
         self._may_go_on.set()
         self._group = asyncio.TaskGroup()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
         self._stop: cmd.Stop | None = None
         self._fault: JagstormError | None = None
 
@@ -102,11 +116,15 @@ class Session:
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         return self._listeners.subscribe(listener)
 
+    def _policy(self) -> SeedPolicy:
+        """When seeds come now."""
+        return self._state.seed_policy or self.plan.seeds
+
     # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def emit(self, event: ev.Event) -> None:
         """Stamp, store, fold, show. What can't be stored is kept for later, and the session pauses and says why."""
-        event = cleaned(replace(event, t=round(self._clock.monotonic() - self._zero, 3)))
+        event = cleaned(replace(event, t=round(self.elapsed(), 3)))
         trouble = None
         if not isinstance(event, ev.ProposalDelta | ev.ScoringProgress):
             event = replace(event, seq=self._state.seq + 1, at=self._clock.now())
@@ -138,14 +156,16 @@ class Session:
     # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def send(self, command: cmd.AnyCommand) -> None:
-        """Obey a command, one that comes before the start at the start.
+        """Obey a command, one that comes before the start at the start. One that changes nothing does nothing.
 
-        One that comes after the session's end, or that changes nothing, does nothing.
+        Raises `UsageError` for one that can't be obeyed as things stand; after the end, only ideas can be marked.
         """
         if self._early is not None:
             self._early.append(command)
             return
         if self._state.ended:
+            if not isinstance(command, cmd.Stop | cmd.Pause | cmd.Resume | cmd.SaveElsewhere):
+                self._mark(command)
             return
         match command:
             case cmd.Stop():
@@ -155,8 +175,6 @@ class Session:
                 self._pause(command.by)
             case cmd.Resume() if self._state.paused:
                 self._go_on(command.by)
-            case cmd.AddIdea():
-                self._add_own(command.text)
             case cmd.SaveElsewhere():
                 self._save_elsewhere(command)
             case cmd.ChangeTeam():
@@ -166,6 +184,58 @@ class Session:
                 self._lengthener.drop_ahead()
             case cmd.SetPipelining():
                 self.emit(ev.PipeliningSet(on=command.on, by=command.by))
+            case _:
+                self._do(obey(self._state, command, self._policy()))
+                if isinstance(command, cmd.DrawSeed):
+                    self._start(partial(self._draw, command))
+
+    def _do(self, events: Sequence[ev.Event]) -> None:
+        """Tell of what a person did, and have the run take note of it."""
+        for event in events:
+            self.emit(event)
+            match event:
+                case ev.TaskGiven():
+                    self._start(partial(self._work, event))
+                case ev.ProposalChosen():
+                    self._stepper.picked.set()
+                case ev.IdeaRated() | ev.IdeaCommented():
+                    pass
+                case _:
+                    self._reconsider()
+
+    def _reconsider(self) -> None:
+        """What the next prompts hold has changed: ask anew what was asked otherwise, and score what has no scores."""
+        chain = self._state.chain
+        assert chain
+        self._lengthener.drop_ahead()
+        if chain.out_of_date:
+            self._stepper.give_up()
+        if chain.pending and chain.ended is None:
+            self._start(lambda: self._grader.score_pending(chain))
+
+    async def _work(self, task: ev.TaskGiven) -> None:
+        await self._tasker.work(task)
+        self._reconsider()
+
+    async def _draw(self, command: cmd.DrawSeed) -> None:
+        chain = self._state.chain
+        assert chain
+        try:
+            seed = await self._seeder.draw(chain, command.distance, command.field, len(self._state.seeds))
+            self._do(obey(self._state, cmd.InjectSeed(seed=seed, steps=command.steps, by=command.by), self._policy()))
+        except UsageError as error:
+            self.emit(ev.Notice(text=error.message))
+
+    def _mark(self, command: cmd.AnyCommand) -> None:
+        """Mark an idea of a session that has ended: its log is opened for as long as that takes."""
+        events = marks(self._state, command)
+        if events:
+            self._log, _ = EventLog.reopen(self.folder)
+            try:
+                for event in events:
+                    self.emit(event)
+            finally:
+                self._log.close()
 
     def _go_on(self, by: str) -> None:
         try:
@@ -188,16 +258,6 @@ class Session:
         if self._state.paused:
             self._go_on(command.by)
 
-    def _add_own(self, text: str) -> None:
-        text = clean(text, LONGEST_IDEA).strip()
-        chain = self._state.chain
-        if not text or chain is None or chain.ended:
-            return
-        self.emit(ev.IdeaAdded(question=chain.question, idea=chain.next_number, step=chain.step, text=text, author=YOU))
-        self._lengthener.drop_ahead()
-        if self._tasks and not self._stop and not self._fault:
-            self._start(lambda: self._grader.score_pending(chain))
-
     # ── the run ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def run(self) -> ev.SessionEnded:
@@ -207,9 +267,11 @@ class Session:
         """
         try:
             self._begin()
-            if not self._stop:
-                async with self._group:
-                    self._start(self._work_through)
+            async with self._group:
+                self._obey_early()
+                self._start(self._work_through)
+                for task in list(self._state.tasks.values()):
+                    self._start(partial(self._work, task))
             self.emit(self._ending())
         finally:
             self._log.close()
@@ -225,9 +287,25 @@ class Session:
         for notice in self._notices:
             self.emit(ev.Notice(text=notice))
         self._next_chain()
+        self._maybe_own_first()
+
+    def _obey_early(self) -> None:
+        """Obey what came before the start. Nobody waits any more to be told what can't be obeyed: the log is."""
         early, self._early = self._early, None
         for command in early or ():
-            self.send(command)
+            try:
+                self.send(command)
+            except UsageError as error:
+                self.emit(ev.Notice(text=error.message))
+
+    def _maybe_own_first(self) -> None:
+        """Let the person write before the team does, where the plan says so and no step has been taken yet."""
+        chain, first = self._state.chain, self.plan.own_first
+        if first is None or chain is None or chain.step or chain.ended:
+            return
+        if chain.own_first is None:
+            self.emit(ev.OwnIdeasFirst(question=chain.question, minutes=first.minutes, shown=first.shown))
+        self._pause(OWN_FIRST)
 
     async def _hold(self) -> None:
         """Come back when the session is not paused."""
@@ -243,10 +321,13 @@ class Session:
                 self._fault = self._fault or fault
                 self._cancel()
 
-        self._tasks.append(self._group.create_task(guarded()))
+        if not self._stop and not self._fault:
+            task = self._group.create_task(guarded())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     def _cancel(self) -> None:
-        for task in self._tasks:
+        for task in list(self._tasks):
             task.cancel()
 
     def _ending(self) -> ev.SessionEnded:

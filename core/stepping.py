@@ -8,11 +8,14 @@ from core import events as ev
 from core.asking import Asker
 from core.chain import Chain
 from core.errors import JagstormError, ModelUnavailableError
-from core.models import CallFailedError, Group, Member, TeamSpec, Usage
+from core.levers import InForce
+from core.models import CallFailedError, Group, Member, ModelSpec, TeamSpec, Usage
 from core.providers.calls import Caller
 from core.randomness import generator
 from core.scoring.scorer import Distances
-from core.selecting import Selecting
+from core.seeds.policy import Seeder
+from core.selecting import NonePickedError, Selecting
+from core.state import State
 from core.teams.strategy import Proposal, Wanted, strategy_for
 
 if TYPE_CHECKING:
@@ -37,13 +40,19 @@ class Stepper:
         self,
         team: TeamSpec,
         random_seed: int,
+        state: State,
         caller: Caller,
         distances: Distances,
+        seeder: Seeder,
         emit: Callable[[ev.Event], None],
         elapsed: Callable[[], float],
     ) -> None:
         self.team = team
+        self.picked = asyncio.Event()
+        """Set whenever a person has picked among proposals."""
         self._random_seed = random_seed
+        self._state = state
+        self._seeder = seeder
         self._caller = caller
         self._distances = distances
         self._emit = emit
@@ -51,6 +60,7 @@ class Stepper:
         self._asker = Asker(random_seed, caller, distances, emit, elapsed)
         self._next: tuple[TeamSpec, str] | None = None
         self._asking: asyncio.Task[Proposal] | None = None
+        self._given_up = False
         self._gone: set[str] = set()
         """Endpoints that could not be reached the last time."""
         self._gone_since: float | None = None
@@ -66,6 +76,12 @@ class Stepper:
         if waiting and self._asking:
             self._asking.cancel()
 
+    def give_up(self) -> None:
+        """Cut the step under way short, whose prompts hold what stands no longer; the next one asks anew."""
+        if self._asking:
+            self._given_up = True
+            self._asking.cancel()
+
     @property
     def changes_team(self) -> bool:
         """Whether another team is about to take over."""
@@ -78,16 +94,29 @@ class Stepper:
         """
         await self._take_over()
         step = chain.step if chain.step_open and not _spent(chain) else chain.step + 1
-        if step == chain.step and chain.failed > chain.failed_when_asked:
-            self.drop(chain, "an idea that it was asked with has failed", _used(chain))
-        view = _Step(self, chain, step, self.team)
+        if step == chain.step and (why := _out_of_date(chain)):
+            self.drop(chain, why, _used(chain))
+        await self._seeder.bring(chain, step)
+        view = _Step(self, chain, step, self.team, self._state.in_force)
         strategy = strategy_for(self.team)
         asked = strategy.draw(view)
         names = tuple(place.name for place in asked)
-        self._emit(ev.StepStarted(question=chain.question, step=step, members=names, failed=chain.failed))
+        self._emit(
+            ev.StepStarted(
+                question=chain.question,
+                step=step,
+                members=names,
+                seeds=tuple(seed.id for seed in self._state.seeds_in_force),
+                steers=tuple(steer.id for steer in self._state.steers_in_force),
+                failed=chain.failed,
+            )
+        )
+        self._given_up = False
         self._asking = asyncio.create_task(strategy.propose(asked, view))
         try:
             proposal = await self._asking
+        except NonePickedError:
+            return None
         except CallFailedError as error:
             if _being_cancelled():  # it was told to stop amid telling of the failure, which then came first
                 raise asyncio.CancelledError from None
@@ -95,8 +124,8 @@ class Stepper:
                 await self._wait(chain, step, names, str(error))
             return None
         except asyncio.CancelledError:
-            if self._next and self._asking.cancelled() and not _being_cancelled():
-                return None  # another team takes over
+            if (self._next or self._given_up) and self._asking.cancelled() and not _being_cancelled():
+                return None  # another team takes over, or the step is asked anew
             self._asking.cancel()
             await asyncio.wait({self._asking})
             raise
@@ -114,13 +143,23 @@ class Stepper:
 
     async def ask(self, view: "_Step", wanted: Wanted) -> Proposal:
         if isinstance(wanted.place, Group):
-            inner = _Step(self, view.chain, view.number, wanted.place.named(), wanted)
+            inner = _Step(self, view.chain, view.number, wanted.place.named(), view.force, wanted)
             strategy = strategy_for(inner.team)
             return await strategy.propose(strategy.draw(inner), inner)
-        return await self._asker.ask(view.chain, view.number, wanted.place, wanted.draft, wanted.direction)
+        return await self._asker.ask(view.chain, view.number, wanted.place, view.force, wanted.draft, wanted.direction)
 
     def selecting(self, view: "_Step") -> Selecting:
-        return Selecting(view.chain, view.number, self._caller, self._distances, self._emit, self._elapsed, view.rng)
+        return Selecting(
+            view.chain,
+            view.number,
+            self._caller,
+            self._distances,
+            self._emit,
+            self._elapsed,
+            view.rng,
+            view.force,
+            self.picked,
+        )
 
     def rng(self, chain: Chain, *place: int | str) -> "Generator":
         return generator(self._random_seed, chain.question, *place)
@@ -175,8 +214,7 @@ class Stepper:
 
     async def _prepare(self, team: TeamSpec) -> None:
         models = [member.model for member in team.everybody]
-        if not isinstance(team.selector, str):
-            models.append(team.selector)
+        models += [chooser for chooser in (team.selector, team.instead) if isinstance(chooser, ModelSpec)]
         for model in models:
             await self._caller.provider_for(model.provider).prepare(model)
 
@@ -185,11 +223,18 @@ class _Step:
     """A step as a strategy sees it: of the session's team, or of a team within it."""
 
     def __init__(
-        self, stepper: Stepper, chain: Chain, number: int, team: TeamSpec, within: Wanted | None = None
+        self,
+        stepper: Stepper,
+        chain: Chain,
+        number: int,
+        team: TeamSpec,
+        force: InForce,
+        within: Wanted | None = None,
     ) -> None:
         self.chain = chain
         self.number = number
         self.team = team
+        self.force = force
         self._stepper = stepper
         self._within = within
 
@@ -247,6 +292,13 @@ def _being_cancelled() -> bool:
 def _spent(chain: Chain) -> bool:
     """Whether this step's calls ended without an idea, so that there is nothing left to take up."""
     return bool(chain.outcomes) and all(isinstance(end, ev.ProposalFailed) for end in chain.outcomes.values())
+
+
+def _out_of_date(chain: Chain) -> str:
+    """Why the step under way would now be asked otherwise; "" if it would not."""
+    if chain.failed > chain.failed_when_asked:
+        return "an idea that it was asked with has failed"
+    return chain.out_of_date
 
 
 def _used(chain: Chain) -> Usage:

@@ -1,1 +1,1 @@
-"""What ships with Jagstorm, written for it: the question bank, and concepts to start an idea from."""
+"""What ships with Jagstorm, written for it: the banks of questions and of seeds, and concepts to start an idea from."""

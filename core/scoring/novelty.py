@@ -63,6 +63,15 @@ class VectorStore:
         self._rows[place] = vector
         self._ideas.insert(place, idea)
 
+    def forget(self, idea: int) -> None:
+        """Let go of an idea whose text is another one now."""
+        self._known.discard(idea)
+        place = bisect_left(self._ideas, idea)
+        if place < len(self._ideas) and self._ideas[place] == idea:
+            del self._ideas[place]
+            count = len(self._ideas)
+            self._rows[place:count] = self._rows[place + 1 : count + 1]
+
     def fits(self, vector: Vectors) -> bool:
         """Whether `vector` can be compared with those that are here."""
         return not self._ideas or len(vector) == self._rows.shape[1]

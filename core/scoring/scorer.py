@@ -61,6 +61,8 @@ class ChainScorer:
         self._embedder = embedder
         self._panel = panel
         self._stores: dict[str, VectorStore] = {}
+        self._texts: dict[str, dict[int, str]] = {}
+        """What the vectors are of, by question and idea: a person may edit an idea."""
 
     @property
     def _judges(self) -> tuple[Judge, ...]:
@@ -90,6 +92,7 @@ class ChainScorer:
         self, chain: Chain, idea: Idea, earlier: Mapping[int, str], fault: str | None, account: Account
     ) -> Scores:
         store = await self._vectors(chain.question, earlier, account)
+        self._let_go(chain.question, {idea.number: idea.text})
         [embedding] = await self._embedder.embed([idea.text], account)
         scores = Scores(mechanical=fault, embedder=self._embedder.name, chunks=embedding.chunks)
         vector = _direction(embedding)
@@ -125,6 +128,7 @@ class ChainScorer:
     async def _vectors(self, question: str, ideas: Mapping[int, str], account: Account) -> VectorStore:
         """The store of a chain, with all of `ideas` that could be embedded: those of before a resume are so here."""
         store = self._stores.setdefault(question, VectorStore())
+        self._let_go(question, ideas)
         missing = [number for number in ideas if number not in store]
         if missing:
             embeddings = await self._embedder.embed([ideas[number] for number in missing], account)
@@ -132,6 +136,14 @@ class ChainScorer:
                 if not embedding.lost:
                     store.add(number, _direction(embedding))
         return store
+
+    def _let_go(self, question: str, ideas: Mapping[int, str]) -> None:
+        """Forget the vectors of those among `ideas` that have another text now."""
+        store, texts = self._stores.setdefault(question, VectorStore()), self._texts.setdefault(question, {})
+        for number, text in ideas.items():
+            if texts.setdefault(number, text) != text:
+                store.forget(number)
+                texts[number] = text
 
 
 def _texts(chain: Chain) -> dict[int, str]:

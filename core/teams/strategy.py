@@ -19,6 +19,8 @@ class Proposal(Struct, frozen=True):
     member: str
     text: str
     draft: int = 0
+    also: "tuple[Proposal, ...]" = ()
+    """What a person took beside it from the same step."""
 
     @property
     def slot(self) -> str:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from core import events as ev
 from core.lines import cleaned, decode, encode
+from core.levers import Every, Hand, Seed
 from core.models import Budget, Usage
 from tests.conftest import scripted_team
 
@@ -63,6 +64,25 @@ ONE_OF_EACH: tuple[ev.Event, ...] = (
         usage=Usage(input_tokens=400, output_tokens=20),
         cost=0.01,
     ),
+    ev.Forked(**STAMP, session="20261130-120000-ice-1234", question="q", idea=2),
+    ev.OwnIdeasFirst(**STAMP, question="q", minutes=5.0, shown=False),
+    ev.ChoiceOffered(**STAMP, question="q", step=2, order=("bert", "anna"), until=61.5),
+    ev.IdeaEdited(**STAMP, question="q", idea=1, old="Use ice.", new="Use old ice.", by="ada"),
+    ev.IdeaRemoved(**STAMP, question="q", idea=1, undoes=7),
+    ev.IdeaRestored(**STAMP, question="q", idea=1),
+    ev.IdeaPinned(**STAMP, question="q", idea=1, old=False, new=True),
+    ev.IdeaRated(**STAMP, question="q", idea=1, old=0, new=5),
+    ev.IdeaCommented(**STAMP, question="q", idea=1, old="", new="try this"),
+    ev.SeedInjected(
+        **STAMP, question="q", id="s1", seed=Seed(name="tides", text="Tides turn.", source="bank"), steps=None, step=3
+    ),
+    ev.SeedWithdrawn(**STAMP, question="q", id="s1"),
+    ev.SeedPolicySet(**STAMP, question="q", old=Hand(), new=Every(steps=3, distance="near")),
+    ev.SteerAdded(**STAMP, question="q", id="g1", text="cheaper"),
+    ev.SteerWithdrawn(**STAMP, question="q", id="g1"),
+    ev.TaskGiven(**STAMP, question="q", id="t1", task="merge", ideas=(1, 2)),
+    ev.TaskDone(**STAMP, question="q", id="t1", text="Use both.", member="anna", thoughts="hm", cost=0.1),
+    ev.TaskFailed(**STAMP, question="q", id="t1", member="anna", outcome="failed", kind="server", message="no"),
     ev.JudgingPaid(
         **STAMP,
         question="q",
@@ -87,6 +107,23 @@ CONTRACT = {
     "session_started": {"version"},
     "session_ended": {"how"},
     "question_started": {"question", "text", "domain", "subdomain"},
+    "forked": {"session", "question", "idea"},
+    "own_ideas_first": {"question", "minutes", "shown"},
+    "choice_offered": {"question", "step", "order", "until"},
+    "idea_edited": {"question", "idea", "old", "new", "by"},
+    "idea_removed": {"question", "idea", "by"},
+    "idea_restored": {"question", "idea", "by"},
+    "idea_pinned": {"question", "idea", "old", "new", "by"},
+    "idea_rated": {"question", "idea", "old", "new", "by"},
+    "idea_commented": {"question", "idea", "old", "new", "by"},
+    "seed_injected": {"question", "id", "seed", "steps", "step", "by", "why"},
+    "seed_withdrawn": {"question", "id", "by"},
+    "seed_policy_set": {"question", "old", "new", "by"},
+    "steer_added": {"question", "id", "text", "by"},
+    "steer_withdrawn": {"question", "id", "by"},
+    "task_given": {"question", "id", "task", "ideas", "by"},
+    "task_done": {"question", "id", "text", "member", "thoughts", "usage", "cost"},
+    "task_failed": {"question", "id", "member", "outcome", "kind", "message", "usage", "cost"},
     "step_started": {"question", "step", "members", "seeds", "steers"},
     "proposal_started": {"question", "step", "member"},
     "proposal_delta": {"question", "step", "member", "text", "thoughts"},

@@ -90,7 +90,7 @@ def test_room_that_comes_back_little_by_little(log: EventLog) -> None:
 
 
 def test_what_never_got_out_is_told_when_closing(log: EventLog) -> None:
-    with room_for(150):
+    with room_for(len(encode(IDEAS[0])) + 40):
         append_all(log)
         with pytest.raises(StoreError):
             log.close()

@@ -93,7 +93,7 @@ def outcome(state: State) -> tuple[object, ...]:
             idea.text,
             idea.author,
             idea.step if idea.author != YOU else None,
-            idea.prompt.shown if idea.prompt else None,
+            idea.prompt and [shown.text for shown in chain.shown_by(idea.prompt)],
             idea.score and (idea.score.verdict, idea.score.embedding_novelty, idea.score.nearest),
         )
         for idea in chain.ideas

@@ -124,9 +124,10 @@ async def test_a_failing_idea_is_kept_but_no_prompt_shows_it(open_session: Open)
     ideas = chain_of(session).ideas
     assert 1 < sum(idea.failed for idea in ideas) < 9
     for place, started in enumerate(follower.of(ev.ProposalStarted)):
-        assert started.shown == tuple(idea.number for idea in ideas[:place] if not idea.failed)
+        shown = [idea.number for idea in chain_of(session).shown_by(started)]
+        assert shown == [idea.number for idea in ideas[:place] if not idea.failed]
         said = prompt_text(provider.calls[place])
-        assert [idea.number for idea in ideas[:place] if idea.text in said and not idea.failed] == list(started.shown)
+        assert [idea.number for idea in ideas[:place] if idea.text in said and not idea.failed] == shown
 
 
 async def test_an_idea_that_failed_is_not_in_the_next_prompt(open_session: Open) -> None:

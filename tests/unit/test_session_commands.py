@@ -1,6 +1,7 @@
 """What a person says, at every moment of a session: before it begins, mid-idea, in a pause, after its end."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 from msgspec.structs import replace
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 from core import commands as cmd
 from core import events as ev
 from core.chain import Chain, Idea
+from core.errors import UsageError
 from core.models import YOU
 from core.rules import Scores
 from core.scoring.account import Account
@@ -142,7 +144,8 @@ async def test_a_blank_idea_is_none(open_session: Open, text: str) -> None:
     session = open_session(make_plan(max_ideas=1), provider)
     running = asyncio.create_task(session.run())
     await provider.halfway.wait()
-    session.send(cmd.AddIdea(text=text))
+    with pytest.raises(UsageError, match="words"):
+        session.send(cmd.AddIdea(text=text))
     assert chain_of(session).ideas == []
     provider.go_on.set()
     await running
@@ -234,8 +237,11 @@ async def test_after_the_end_nothing_happens_any_more(open_session: Open) -> Non
     session = open_session(make_plan(max_ideas=1))
     await session.run()
     before = (session.folder / "events.jsonl").read_bytes()
-    for command in (cmd.Pause(), cmd.Resume(), cmd.AddIdea(text=OWN), cmd.Stop(), cmd.SaveElsewhere(folder="/")):
+    for command in (cmd.Pause(), cmd.Resume(), cmd.Stop(), cmd.SaveElsewhere(folder="/")):
         session.send(command)
+    for late in (cmd.AddIdea(text=OWN), cmd.AddSteer(text="cheaper"), cmd.MergeIdeas(ideas=(1, 2)), cmd.Undo()):
+        with pytest.raises(UsageError, match=r"ended|undo"):
+            session.send(late)
     assert (session.folder / "events.jsonl").read_bytes() == before
     assert session.elapsed() == session.state.t
 
@@ -247,7 +253,8 @@ async def test_a_command_in_the_very_moment_of_the_end(open_session: Open, comma
 
     def too_late(event: ev.Event) -> None:
         if isinstance(event, ev.QuestionEnded):
-            session.send(command)
+            with suppress(UsageError):
+                session.send(command)
 
     session.subscribe(too_late)
     ended = await session.run()

@@ -1,0 +1,319 @@
+"""What a person's command does to a session, as events. Pure functions: whoever has a state can tell what would come.
+
+Commands that steer the run itself (pause, stop, another team) are the session's own.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from core import commands as cmd
+from core import events as ev
+from core.chain import Chain, Idea
+from core.errors import UsageError
+from core.levers import Off, Seed, SeedPolicy
+from core.models import YOU
+from core.state import State
+from core.text import clean, clean_line
+
+LONGEST_IDEA = 20_000
+"""The longest idea, in characters."""
+
+LONGEST_REMARK = 2_000
+"""The longest comment or instruction, in characters."""
+
+
+def obey(state: State, command: cmd.AnyCommand, policy: SeedPolicy) -> list[ev.Event]:
+    """The events by which `command` is obeyed; none where it changes nothing. `policy` is when seeds come now.
+
+    Raises `UsageError` for a command that can't be obeyed as things stand.
+    """
+    if isinstance(command, cmd.InjectSeed | cmd.DrawSeed) and isinstance(policy, Off):
+        raise UsageError("Seeds are off in this session: set when they come first")
+    if isinstance(command, cmd.SetSeeds):
+        chain = _chain(state)
+        changed = command.policy != policy
+        return [_policy_set(chain, policy, command.policy, command.by)] if changed else []
+    handler = _HANDLERS.get(type(command))
+    return handler(state, command) if handler else []
+
+
+def marks(state: State, command: cmd.AnyCommand) -> list[ev.Event]:
+    """The events by which `command` marks an idea of a session that nobody runs.
+
+    Raises `UsageError` for one that can't be obeyed, and for one that needs a running session.
+    """
+    if isinstance(command, _MARKING):
+        events = _HANDLERS[type(command)](state, command)
+        if all(isinstance(event, _MARKS) for event in events):
+            return events
+    raise UsageError("The session has ended: resume it first")
+
+
+def _chain(state: State) -> Chain:
+    if state.chain is None:
+        raise UsageError("The session has not begun yet")
+    return state.chain
+
+
+def _idea(state: State, number: int) -> tuple[Chain, Idea]:
+    chain = _chain(state)
+    idea = chain.idea(number)
+    if idea is None:
+        last = chain.ideas[-1].number if chain.ideas else 0
+        raise UsageError(f"There is no idea {number}: " + (f"the last is {last}" if last else "there is none yet"))
+    return chain, idea
+
+
+def _text(text: str, longest: int, what: str) -> str:
+    """`text` clean. Raises `UsageError` for an empty or a longer one: nobody's words are cut without a word."""
+    cleaned = clean(text).strip()
+    if not cleaned:
+        raise UsageError(f"{what} needs some words")
+    if len(cleaned) > longest:
+        raise UsageError(f"{what} can have {longest:,} characters, not {len(cleaned):,}")
+    return cleaned
+
+
+# ── ideas ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _add(state: State, command: cmd.AddIdea) -> list[ev.Event]:
+    chain = _open(state)
+    text = _text(command.text, LONGEST_IDEA, "An idea")
+    added = ev.IdeaAdded(
+        question=chain.question, idea=chain.next_number, step=chain.step, text=text, author=YOU, by=command.by
+    )
+    return [added]
+
+
+def _open(state: State) -> Chain:
+    chain = _chain(state)
+    if chain.ended:
+        raise UsageError("The chain has ended: resume the session to lengthen it")
+    return chain
+
+
+def _edit(state: State, command: cmd.EditIdea) -> list[ev.Event]:
+    chain, idea = _idea(state, command.idea)
+    text = _text(command.text, LONGEST_IDEA, "An idea")
+    if text == idea.text:
+        return []
+    return [ev.IdeaEdited(question=chain.question, idea=idea.number, old=idea.text, new=text, by=command.by)]
+
+
+def _remove(state: State, command: cmd.RemoveIdea) -> list[ev.Event]:
+    chain, idea = _idea(state, command.idea)
+    return [] if idea.removed else [ev.IdeaRemoved(question=chain.question, idea=idea.number, by=command.by)]
+
+
+def _restore(state: State, command: cmd.RestoreIdea) -> list[ev.Event]:
+    chain, idea = _idea(state, command.idea)
+    return [ev.IdeaRestored(question=chain.question, idea=idea.number, by=command.by)] if idea.removed else []
+
+
+def _pin(state: State, command: cmd.PinIdea) -> list[ev.Event]:
+    chain, idea = _idea(state, command.idea)
+    if idea.removed and command.on:
+        raise UsageError(f"Idea {idea.number} was taken out: bring it back first")
+    pinned = ev.IdeaPinned(question=chain.question, idea=idea.number, old=idea.pinned, new=command.on, by=command.by)
+    return [] if idea.pinned == command.on else [pinned]
+
+
+def _rate(state: State, command: cmd.RateIdea) -> list[ev.Event]:
+    chain, idea = _idea(state, command.idea)
+    rated = ev.IdeaRated(question=chain.question, idea=idea.number, old=idea.rating, new=command.stars, by=command.by)
+    return [] if idea.rating == command.stars else [rated]
+
+
+def _comment(state: State, command: cmd.CommentIdea) -> list[ev.Event]:
+    chain, idea = _idea(state, command.idea)
+    text = _text(command.text, LONGEST_REMARK, "A comment") if command.text.strip() else ""
+    commented = ev.IdeaCommented(question=chain.question, idea=idea.number, old=idea.comment, new=text, by=command.by)
+    return [] if text == idea.comment else [commented]
+
+
+# ── tasks ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _merge(state: State, command: cmd.MergeIdeas) -> list[ev.Event]:
+    chain = _open(state)
+    if len(set(command.ideas)) < 2:
+        raise UsageError("Two different ideas are needed to merge")
+    for number in command.ideas:
+        if _idea(state, number)[1].removed:
+            raise UsageError(f"Idea {number} was taken out: bring it back first")
+    return [_task(state, chain, "merge", tuple(dict.fromkeys(command.ideas)), command.by)]
+
+
+def _develop(state: State, command: cmd.DevelopIdea) -> list[ev.Event]:
+    chain, idea = _idea(state, command.idea)
+    return [_task(state, chain, "develop", (idea.number,), command.by)]
+
+
+def _deny(state: State, command: cmd.DenyMechanism) -> list[ev.Event]:
+    chain = _open(state)
+    if command.text.strip():
+        name = _text(command.text, 500, "A mechanism")
+        return [injected(state, chain, Seed(name=clean_line(name), lever="deny"), None, command.by)]
+    if not chain.ideas:
+        raise UsageError("There is no idea yet whose mechanism could be forbidden")
+    number = command.idea if command.idea is not None else chain.ideas[-1].number
+    return [_task(state, chain, "deny", (_idea(state, number)[1].number,), command.by)]
+
+
+def _task(state: State, chain: Chain, task: Any, ideas: tuple[int, ...], by: str) -> ev.TaskGiven:
+    return ev.TaskGiven(question=chain.question, id=f"t{state.tasks_given + 1}", task=task, ideas=ideas, by=by)
+
+
+# ── seeds and instructions ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def injected(
+    state: State,
+    chain: Chain,
+    seed: Seed,
+    steps: int | None,
+    by: str,
+    *,
+    why: str = "",
+    undoes: int | None = None,
+    task: str = "",
+) -> ev.SeedInjected:
+    """`seed` in the prompts from the next step on."""
+    return ev.SeedInjected(
+        question=chain.question,
+        id=f"s{len(state.seeds) + 1}",
+        seed=seed,
+        steps=steps,
+        step=chain.step + 1,
+        by=by,
+        why=why,
+        undoes=undoes,
+        task=task,
+    )
+
+
+def _inject(state: State, command: cmd.InjectSeed) -> list[ev.Event]:
+    chain = _open(state)
+    _text(command.seed.name, 500, "A seed")
+    return [injected(state, chain, command.seed, command.steps, command.by)]
+
+
+def _draw(state: State, _: cmd.DrawSeed) -> list[ev.Event]:
+    """Nothing yet: whoever has the bank draws, and injects what was drawn."""
+    _open(state)
+    return []
+
+
+def _withdraw_seed(state: State, command: cmd.WithdrawSeed) -> list[ev.Event]:
+    chain = _chain(state)
+    seed = state.seeds.get(command.id)
+    if seed is None:
+        raise UsageError(f"There is no seed {clean_line(command.id, 80)!r}{_known(state.seeds)}")
+    return [ev.SeedWithdrawn(question=chain.question, id=command.id, by=command.by)] if seed.in_force else []
+
+
+def _policy_set(chain: Chain, old: SeedPolicy, new: SeedPolicy, by: str, undoes: int | None = None) -> ev.SeedPolicySet:
+    return ev.SeedPolicySet(question=chain.question, old=old, new=new, by=by, undoes=undoes)
+
+
+def _steer(state: State, command: cmd.AddSteer) -> list[ev.Event]:
+    chain = _chain(state)
+    text = _text(command.text, LONGEST_REMARK, "An instruction")
+    return [ev.SteerAdded(question=chain.question, id=f"g{len(state.steers) + 1}", text=text, by=command.by)]
+
+
+def _withdraw_steer(state: State, command: cmd.WithdrawSteer) -> list[ev.Event]:
+    chain = _chain(state)
+    steer = state.steers.get(command.id)
+    if steer is None:
+        raise UsageError(f"There is no instruction {clean_line(command.id, 80)!r}{_known(state.steers)}")
+    return [] if steer.withdrawn else [ev.SteerWithdrawn(question=chain.question, id=command.id, by=command.by)]
+
+
+def _known(names: dict[str, Any]) -> str:
+    return f": there are {', '.join(names)}" if names else ": there is none yet"
+
+
+# ── choosing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _choose(state: State, command: cmd.Choose) -> list[ev.Event]:
+    chain = _chain(state)
+    if chain.offered is None:
+        raise UsageError("There is nothing to pick from now")
+    order = chain.offered.order
+    if wrong := [pick for pick in command.picks if pick > len(order)]:
+        raise UsageError(f"There is no proposal {wrong[0]}: pick from 1 to {len(order)}, or none")
+    picked = [order[place - 1] for place in dict.fromkeys(command.picks)]
+    chosen = ev.ProposalChosen(
+        question=chain.question,
+        step=chain.offered.step,
+        order=order,
+        pick=picked[0] if picked else "",
+        also=tuple(picked[1:]),
+        by="person",
+        why="" if picked else "none was good enough",
+        chooser=command.by,
+    )
+    return [chosen]
+
+
+# ── undo ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _undo(state: State, command: cmd.Undo) -> list[ev.Event]:
+    own = [deed for deed in state.deeds if deed.by == command.by]
+    if not own:
+        raise UsageError("There is nothing to undo")
+    return [_opposite(state, own[-1], command.by)]
+
+
+def _opposite(state: State, deed: ev.Deed, by: str) -> ev.Event:
+    said: dict[str, Any] = {"question": deed.question, "by": by, "undoes": deed.seq}
+    match deed:
+        case ev.IdeaPinned() | ev.IdeaRated() | ev.IdeaCommented() | ev.IdeaEdited():
+            return type(deed)(idea=deed.idea, old=deed.new, new=deed.old, **said)  # type: ignore[arg-type]
+        case ev.IdeaAdded() | ev.IdeaRestored():
+            return ev.IdeaRemoved(idea=deed.idea, **said)
+        case ev.IdeaRemoved():
+            return ev.IdeaRestored(idea=deed.idea, **said)
+        case ev.SeedInjected():
+            return ev.SeedWithdrawn(id=deed.id, **said)
+        case ev.SeedWithdrawn():
+            seed = state.seeds[deed.id]
+            steps = seed.injected.steps
+            left = None if steps is None else max(1, steps - seed.ideas)
+            return injected(state, _chain(state), seed.injected.seed, left, by, undoes=deed.seq)
+        case ev.SeedPolicySet():
+            return ev.SeedPolicySet(old=deed.new, new=deed.old, **said)
+        case ev.SteerAdded():
+            return ev.SteerWithdrawn(id=deed.id, **said)
+        case ev.SteerWithdrawn():
+            text = state.steers[deed.id].added.text
+            return ev.SteerAdded(id=f"g{len(state.steers) + 1}", text=text, **said)
+    raise AssertionError(f"{type(deed).__name__} is no deed that can be undone")
+
+
+_MARKING = cmd.Undo | cmd.EditIdea | cmd.RemoveIdea | cmd.RestoreIdea | cmd.PinIdea | cmd.RateIdea | cmd.CommentIdea
+_MARKS = ev.IdeaEdited | ev.IdeaRemoved | ev.IdeaRestored | ev.IdeaPinned | ev.IdeaRated | ev.IdeaCommented
+
+_HANDLERS: dict[type[cmd.Command], Callable[[State, Any], list[ev.Event]]] = {
+    cmd.AddIdea: _add,
+    cmd.EditIdea: _edit,
+    cmd.RemoveIdea: _remove,
+    cmd.RestoreIdea: _restore,
+    cmd.PinIdea: _pin,
+    cmd.RateIdea: _rate,
+    cmd.CommentIdea: _comment,
+    cmd.MergeIdeas: _merge,
+    cmd.DevelopIdea: _develop,
+    cmd.DenyMechanism: _deny,
+    cmd.InjectSeed: _inject,
+    cmd.DrawSeed: _draw,
+    cmd.WithdrawSeed: _withdraw_seed,
+    cmd.AddSteer: _steer,
+    cmd.WithdrawSteer: _withdraw_steer,
+    cmd.Choose: _choose,
+    cmd.Undo: _undo,
+}
