@@ -20,6 +20,8 @@ from core.teams.strategy import Proposal
 TROUBLE = "trouble"
 """Who pauses a session in which calls or scores fail again and again."""
 
+SAID = "it was asked before you said something"
+
 HEAD_START = 0.002
 """Seconds that scores have before the next step is asked ahead of them: word vectors take one millisecond."""
 
@@ -53,9 +55,12 @@ class Lengthener:
         """What was used up amid a step, which was cut for it."""
         self._ahead: asyncio.Task[Proposal | None] | None = None
         """The next step, asked while the scores of the last idea are still coming."""
+        self._interrupted = False
+        """Whether a person did something since it was asked."""
 
     def drop_ahead(self) -> None:
         """What a person does counts before a step that was only asked ahead."""
+        self._interrupted = True
         if self._ahead:
             self._ahead.cancel()
 
@@ -101,7 +106,8 @@ class Lengthener:
 
     async def _ask_ahead(self, chain: Chain) -> Proposal | None:
         """Score the last idea, and ask for the next step meanwhile; None if that turns out to be wrong."""
-        ideas, before = chain.responses, _used(self._state)
+        before = _used(self._state)
+        self._interrupted = False
         try:
             async with asyncio.TaskGroup() as group:
                 scoring = group.create_task(self._grader.score_pending(chain))
@@ -111,7 +117,7 @@ class Lengthener:
                 asking = self._ahead = group.create_task(self._propose(chain))
                 await scoring
                 self._ahead = None
-                if why := self._wrong_ahead(chain, ideas, before):
+                if why := self._wrong_ahead(chain, before):
                     asking.cancel()
         except* JagstormError as faults:
             raise faults.exceptions[0] from None
@@ -120,15 +126,15 @@ class Lengthener:
         if not asking.cancelled() and (not why or asking.result() is None):
             return asking.result()
         wasted = _used(self._state).usage - before.usage
-        self._stepper.drop(chain, why or "it was asked before you said something", wasted)
+        self._stepper.drop(chain, why or SAID, wasted)
         return None
 
-    def _wrong_ahead(self, chain: Chain, ideas: int, before: "_Used") -> str:
-        """Why the step that was asked with `ideas` in the chain would now be asked otherwise, or not at all."""
+    def _wrong_ahead(self, chain: Chain, before: "_Used") -> str:
+        """Why the step that was asked ahead would now be asked otherwise, or not at all."""
         if chain.failed > chain.failed_when_asked:
             return "the last idea failed"
-        if chain.responses != ideas:
-            return "you added an idea"
+        if self._interrupted:
+            return SAID
         if self._stepper.changes_team:
             return "another team takes over"
         if self._reason_to_end(chain) or self._used_up(before) or self._trouble(chain):

@@ -38,12 +38,19 @@ def encode(event: Event) -> bytes:
 
 def cleaned(event: Event) -> Event:
     """`event` as it will be read back: its texts clean, whoever forgot to clean them."""
+    return with_line(event)[0]
+
+
+def with_line(event: Event) -> tuple[Event, bytes]:
+    """`event` as it will be read back, its texts clean, whoever forgot to clean them; and its line."""
     try:
-        if not _SUSPECT.search(encode(event)):
-            return event
+        line = encode(event)
+        if not _SUSPECT.search(line):
+            return event, line
     except UnicodeEncodeError:  # a lone surrogate
         pass
-    return msgspec.convert(clean_all(msgspec.to_builtins(event)), type(event))
+    event = msgspec.convert(clean_all(msgspec.to_builtins(event)), type(event))
+    return event, encode(event)
 
 
 def decode(line: bytes) -> Event:

@@ -21,7 +21,7 @@ from core.feed import Listener, Listeners
 from core.grading import Grader
 from core.lengthening import TROUBLE, Lengthener, question_ended
 from core.levers import SeedPolicy
-from core.lines import cleaned
+from core.lines import cleaned, with_line
 from core.models import YOU, Budget
 from core.obeying import marks, obey
 from core.providers.calls import Caller
@@ -92,6 +92,7 @@ class Session:
         """Set while the state is not paused."""
         self._may_go_on.set()
         self._group = asyncio.TaskGroup()
+        self._working = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._stop: cmd.Stop | None = None
         self._fault: JagstormError | None = None
@@ -124,12 +125,14 @@ class Session:
 
     def emit(self, event: ev.Event) -> None:
         """Stamp, store, fold, show. What can't be stored is kept for later, and the session pauses and says why."""
-        event = cleaned(replace(event, t=round(self.elapsed(), 3)))
+        t = round(self.elapsed(), 3)
         trouble = None
-        if not isinstance(event, ev.ProposalDelta | ev.ScoringProgress):
-            event = replace(event, seq=self._state.seq + 1, at=self._clock.now())
+        if isinstance(event, ev.ProposalDelta | ev.ScoringProgress):
+            event = cleaned(replace(event, t=t))
+        else:
+            event, line = with_line(replace(event, t=t, seq=self._state.seq + 1, at=self._clock.now()))
             try:
-                self._log.append(event)
+                self._log.append_line(line)
             except StoreError as error:
                 trouble = error
         apply(self._state, event)
@@ -267,11 +270,15 @@ class Session:
         """
         try:
             self._begin()
-            async with self._group:
-                self._obey_early()
-                self._start(self._work_through)
-                for task in list(self._state.tasks.values()):
-                    self._start(partial(self._work, task))
+            try:
+                async with self._group:
+                    self._working = True
+                    self._obey_early()
+                    self._start(self._work_through)
+                    for task in list(self._state.tasks.values()):
+                        self._start(partial(self._work, task))
+            finally:
+                self._working = False
             self.emit(self._ending())
         finally:
             self._log.close()
@@ -312,7 +319,10 @@ class Session:
         await self._may_go_on.wait()
 
     def _start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do `work` beside what is going on; whatever ends one for a reason that a person can act on ends all."""
+        """Do `work` beside what is going on; whatever ends one for a reason that a person can act on ends all.
+
+        When the session is about to end, it is left for when it is resumed.
+        """
 
         async def guarded() -> None:
             try:
@@ -321,7 +331,7 @@ class Session:
                 self._fault = self._fault or fault
                 self._cancel()
 
-        if not self._stop and not self._fault:
+        if self._working and not self._stop and not self._fault:
             task = self._group.create_task(guarded())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)

@@ -1,7 +1,7 @@
 """Where seeds come from: the bank and a person's own files, earlier ideas, other questions, a line, other levers."""
 
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -12,7 +12,7 @@ from core.chain import Idea
 from core.config import own_seed_files
 from core.errors import JagstormError, UsageError
 from core.levers import Seed
-from core.questions import Question
+from core.questions import Question, load_bank
 from core.seeds import bank
 from core.seeds.bank import SeedBank
 from core.store import library
@@ -27,20 +27,17 @@ LONGEST_TYPED = 80
 LONGEST_TEXT = 20_000
 
 MOST_EARLIER = 2000
-"""Ideas of earlier sessions that are offered, the newest sessions' first, but for those that a person has marked."""
+"""Ideas of earlier sessions that are looked at, the newest sessions' first."""
 
 
-class Earlier(Struct, frozen=True, kw_only=True):
-    """An idea of an earlier session, as a seed."""
+class Stock(Struct, frozen=True):
+    """What a source has."""
 
-    seed: Seed
-    pinned: bool = False
-    rating: int = 0
-
-    @property
-    def marked(self) -> bool:
-        """Whether a person has chosen it."""
-        return self.pinned or self.rating > 0
+    seeds: tuple[Seed, ...]
+    marked: frozenset[str] = frozenset()
+    """The names of those that a person has pinned or rated."""
+    problems: tuple[str, ...] = ()
+    """What could not be read, one line each."""
 
 
 def banked() -> SeedBank:
@@ -55,15 +52,32 @@ def of_bank(seeds: Iterable[bank.Seed]) -> list[Seed]:
     return [Seed(name=seed.name, text=seed.text, source=seed.source, field=seed.leaf) for seed in seeds]
 
 
-def of_questions(questions: Iterable[Question], question: Question) -> list[Seed]:
+def field_named(name: str, leaves: Sequence[str]) -> str:
+    """The one of `leaves` that a person means, in full or by its last part, in whatever case. Raises `UsageError`."""
+    wanted = clean_line(name).casefold()
+    found = [leaf for leaf in leaves if wanted in (leaf.casefold(), leaf.casefold().rpartition(" / ")[2])]
+    if not found:
+        raise UsageError(f"There is no field {clean_line(name, 80)!r}: there are {', '.join(leaves)}")
+    return found[0]
+
+
+def stock_of_bank() -> Stock:
+    """All of the bank. Raises `UsageError` if the config folder can't be searched."""
+    bank = banked()
+    return Stock(tuple(of_bank(bank.seeds)), problems=bank.problems)
+
+
+def stock_of_questions(question: Question, own_files: Sequence[Path]) -> Stock:
     """The questions of other domains than that of `question`."""
-    return [
-        _seed(other.text, source="question", field=other.leaf) for other in questions if other.domain != question.domain
-    ]
-
-
-def of_idea(idea: Idea, field: str) -> Seed:
-    return _seed(idea.text, source="idea", field=field)
+    others = load_bank(own_files)
+    return Stock(
+        tuple(
+            _seed(other.text, source="question", field=other.leaf)
+            for other in others.questions
+            if other.domain != question.domain
+        ),
+        problems=others.problems,
+    )
 
 
 def typed(line: str) -> Seed:
@@ -87,35 +101,35 @@ def levers() -> tuple[Seed, ...]:
     return (*languages, *(Seed(name=name, lever="persona", source="bank") for name in table["personas"]))
 
 
-def earlier_ideas(sessions: Path, besides: str = "", stopped: Callable[[], bool] = lambda: False) -> list[Earlier]:
-    """Ideas that stand of the sessions in `sessions` other than `besides`, an id: those that a person has marked first.
+def stock_of_ideas(sessions: Path, besides: str = "", stopped: Callable[[], bool] = lambda: False) -> Stock:
+    """Ideas that stand of the sessions in `sessions` other than `besides`, an id.
 
     A session that can't be read is left out: the list of sessions says why. Raises `UsageError` if none can be.
     """
-    found: list[Earlier] = []
+    found: dict[str, Seed] = {}
+    marked: set[str] = set()
     for folder in library.session_folders(sessions):
         if stopped() or len(found) >= MOST_EARLIER:
             break
-        if folder.name != besides:
-            found += _of_session(folder)
-    return sorted(found, key=lambda earlier: (not earlier.marked, -earlier.pinned, -earlier.rating))
+        for idea, leaf in _ideas_of(folder) if folder.name != besides else ():
+            seed = _seed(idea.text, source="idea", field=leaf)
+            found.setdefault(seed.name, seed)
+            if idea.pinned or idea.rating:
+                marked.add(seed.name)
+    return Stock(tuple(found.values()), frozenset(marked))
 
 
-def _of_session(folder: Path) -> Sequence[Earlier]:
+def _ideas_of(folder: Path) -> Iterator[tuple[Idea, str]]:
+    """The ideas that stand in a session, each with the leaf of its question."""
     try:
         state = library.load(folder).state()
     except JagstormError:
-        return ()
-    return [
-        Earlier(
-            seed=of_idea(idea, Question(chain.question, chain.text, chain.domain, chain.subdomain).leaf),
-            pinned=idea.pinned,
-            rating=idea.rating,
-        )
-        for chain in state.chains.values()
-        for idea in chain.ideas
-        if idea.stands
-    ]
+        return
+    for chain in state.chains.values():
+        leaf = Question(chain.question, chain.text, chain.domain, chain.subdomain).leaf
+        for idea in chain.ideas:
+            if idea.stands:
+                yield idea, leaf
 
 
 def _seed(text: str, *, source: str, field: str = "") -> Seed:

@@ -113,7 +113,11 @@ class EventLog:
 
     def append(self, event: Event) -> None:
         """Hand one event to the operating system. Raises `StoreError`; the event then waits in the backlog."""
-        self._backlog += encode(event) + b"\n"
+        self.append_line(encode(event))
+
+    def append_line(self, line: bytes) -> None:
+        """As `append`, for one that has been encoded already."""
+        self._backlog += line + b"\n"
         self.flush()
 
     def flush(self) -> None:

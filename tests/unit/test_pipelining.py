@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from core import commands as cmd
 from core import events as ev
 from core.chain import Chain, Idea
+from core.levers import Each, Seed
 from core.models import YOU, CallFailedError, Chunk, ModelSpec, Prompt, TeamSpec
 from core.rules import Rules, Scores
 from core.scoring.account import Account
@@ -78,7 +79,8 @@ def open_one(sessions: Path, embedder: WordLlamaEmbedder) -> Open:
         limits = Rules(embedding_novelty=0.185, max_ideas=rules.get("max_ideas", 14), patience=rules.get("patience", 9))
         plan = replace(plan, rules=limits, pipelining=pipelining)
         log = library.create(sessions, replace(plan, id=f"{plan.id}{pipelining}{strategy}"))
-        return Session(plan, log, calling(Provider(failing)), SlowScorer(embedder))
+        bank = [Seed(name="Soliton", text="A wave keeps its shape where spreading and steepening balance.")]
+        return Session(plan, log, calling(Provider(failing)), SlowScorer(embedder), bank=lambda: bank)
 
     return begin
 
@@ -127,22 +129,39 @@ async def test_it_ends_for_the_same_reason(open_one: Open) -> None:
     assert end.reason in ("embedding_novelty", "mechanical")
 
 
-@pytest.mark.parametrize("at", range(1, 9))
+DOINGS: dict[str, Callable[[int], cmd.AnyCommand]] = {
+    "add": lambda at: cmd.AddIdea(text=OWN),
+    "edit": lambda at: cmd.EditIdea(idea=max(1, at - 1), text=OWN),
+    "edit the last": lambda at: cmd.EditIdea(idea=at, text=OWN),
+    "remove": lambda at: cmd.RemoveIdea(idea=max(1, at - 1)),
+    "pin": lambda at: cmd.PinIdea(idea=at),
+    "steer": lambda at: cmd.AddSteer(text="prefer what a student can test"),
+    "seed": lambda at: cmd.InjectSeed(seed=Seed(name="Tidal locking"), steps=2),
+    "seeds": lambda at: cmd.SetSeeds(policy=Each(seed="Soliton")),
+    "team": lambda at: cmd.ChangeTeam(team=scripted_team("dora", "emil")),
+}
+
+
+@pytest.mark.parametrize("at", range(1, 8))
 @pytest.mark.parametrize("when", [ev.IdeaAdded, ev.IdeaScored], ids=["added", "scored"])
-async def test_an_idea_of_ones_own_counts_as_it_would_have_without(
-    open_one: Open, when: type[ev.IdeaAdded | ev.IdeaScored], at: int
+@pytest.mark.parametrize("doing", DOINGS)
+async def test_what_a_person_does_counts_as_it_would_have_without(
+    open_one: Open, doing: str, when: type[ev.IdeaAdded | ev.IdeaScored], at: int
 ) -> None:
     async def run(session: Session) -> State:
-        def add(event: ev.Event) -> None:
-            if isinstance(event, when) and event.idea == at:
-                session.send(cmd.AddIdea(text=OWN))
+        done = False
 
-        session.subscribe(add)
+        def act(event: ev.Event) -> None:
+            nonlocal done
+            if isinstance(event, when) and event.idea == at and not done:
+                done = True
+                session.send(DOINGS[doing](at))
+
+        session.subscribe(act)
         await session.run()
         return session.state
 
     ahead, waiting = await asyncio.gather(*(run(open_one(pipelining=on, max_ideas=9)) for on in (True, False)))
-    assert OWN in [idea.text for idea in ahead.chain.ideas]  # type: ignore[union-attr]
     assert outcome(ahead) == outcome(waiting)
 
 
