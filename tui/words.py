@@ -3,6 +3,7 @@
 from core.chain import Chain, Idea
 from core.config import Judging
 from core.events import IdeaScored
+from core.levers import OwnFirst
 from core.models import Budget, Member, Place, TeamSpec
 from core.rules import Rules, dollars
 from core.state import State
@@ -68,6 +69,12 @@ def score_words(idea: Idea) -> str:
         parts.append("judged novelty unscored")
     if score.verdict == "failed":
         parts.append(f"failed: {failed_words(score)}")
+    if score.mark:
+        parts.append(f"marked {score.mark}{f' ({score.why})' if score.why else ''}")
+    if score.odd:
+        from core.exchange.totals import odd_words
+
+        parts += map(odd_words, score.odd)
     return ", ".join(parts)
 
 
@@ -104,6 +111,13 @@ def budget_words(budget: Budget) -> str:
     parts.append(f"{budget.max_tokens:,} tokens" if budget.max_tokens is not None else "")
     parts.append(f"{budget.max_minutes:g} minutes" if budget.max_minutes is not None else "")
     return ", ".join(filter(None, parts)) or "none"
+
+
+def own_first_words(own: OwnFirst | None) -> str:
+    """Who begins, in one line."""
+    if own is None:
+        return "the team at once"
+    return f"you, about {own.minutes:g} minutes; {'shown to the team' if own.shown else 'the team does not see it'}"
 
 
 def judging_words(judging: Judging) -> str:

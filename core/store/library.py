@@ -24,12 +24,13 @@ from core.questions import Question
 from core.rules import Rules, Spent, extended, over_budget
 from core.state import State, fold, reopens
 from core.store.log import EVENTS_FILE, EventLog, Record, is_locked, read_log
+from core.store.runner import noted_runner
 from core.text import shown
 
 TRIES = 20
 """Ids that are tried for a new session: of 200 that begin in one second, one in four would meet its like."""
 
-Status = Literal["running", "interrupted", "finished", "damaged"]
+Status = Literal["running", "detached", "interrupted", "finished", "damaged"]
 
 
 class StoredSession(Struct, frozen=True):
@@ -70,11 +71,9 @@ def new_plan(
     budget: Budget = Budget(),  # noqa: B008
 ) -> Plan:
     """A plan of now, with an id of its own and, if none is given, a random seed of its own."""
-    now = datetime.now().astimezone()
-    slug = "-".join(re.findall(r"[a-z0-9]+", questions[0].id.lower()))[:40].strip("-") or "question"
-    return Plan(
-        id=f"{now:%Y%m%d-%H%M%S}-{slug}-{_four_hex()}",
-        created=now.isoformat(timespec="seconds"),
+    plan = Plan(
+        id="",
+        created="",
         random_seed=secrets.randbits(32) if random_seed is None else random_seed,
         questions=questions,
         team=team,
@@ -83,6 +82,15 @@ def new_plan(
         judging=judging,
         budget=budget,
     )
+    return as_of_now(plan)
+
+
+def as_of_now(plan: Plan) -> Plan:
+    """`plan` for another session, which begins now and has an id of its own."""
+    now = datetime.now().astimezone()
+    slug = "-".join(re.findall(r"[a-z0-9]+", plan.questions[0].id.lower()))[:40].strip("-") or "question"
+    created = now.isoformat(timespec="seconds")
+    return replace(plan, id=f"{now:%Y%m%d-%H%M%S}-{slug}-{_four_hex()}", created=created)
 
 
 def _four_hex() -> str:
@@ -187,7 +195,8 @@ def summary(session: StoredSession) -> Summary:
 
 def status(folder: Path, state: State) -> Status:
     if is_locked(folder):
-        return "running"
+        runner = noted_runner(folder)
+        return "detached" if runner and runner.detached else "running"
     return "interrupted" if state.resumable else "finished"
 
 
@@ -197,6 +206,8 @@ def check_unfinished(plan: Plan, state: State, max_ideas: int | None, given: Bud
     `max_ideas` and the limits in `given` are in place of its own from now on. Gives the whole of its new budget; None
     where no limit is given.
     """
+    if plan.origin:
+        raise UsageError(f"This session was imported from {plan.origin.file}: there is nobody to go on with it")
     budget = state.budget or plan.budget
     changed = None if given is None else extended(budget, given)
     if max_ideas is not None:
