@@ -1,5 +1,6 @@
 """Bootstrap intervals for what was measured on some questions, some times each."""
 
+import functools
 import math
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,55 @@ def ratio_interval(over: Values, under: Values, rng: "Generator") -> Interval:
     tail = _tail(over.shape[0] if over.shape[0] > 1 else over.shape[1])
     low, high = np.quantile(ratios, [tail, 1 - tail], method="inverted_cdf")
     return Interval(value, float(low), float(high), over.size)
+
+
+def column_intervals(values: Values) -> list[Interval | None]:
+    """Of the mean of each column of `values` (questions, columns), over the questions that are not NaN in it.
+
+    None for a column that has none. Columns with the same questions are resampled alike, so that they can be compared,
+    and the same each time: nothing flickers while somebody moves a slider.
+    """
+    present = ~np.isnan(values)
+    found: list[Interval | None] = [None] * values.shape[1]
+    for columns in _alike(present):
+        kept = values[present[:, columns[0]]][:, columns]
+        count = len(kept)
+        if count == 0:
+            continue
+        means = kept.mean(axis=0)
+        if count == 1:
+            for column, mean in zip(columns, means, strict=True):
+                found[column] = Interval(float(mean))
+            continue
+        drawn = resamples(count) @ kept
+        for place, column in enumerate(columns):
+            found[column] = Interval(float(means[place]), *ends_of(drawn[:, place], count), count)
+    return found
+
+
+def ends_of(drawn: NDArray[np.float64], count: int) -> tuple[float, float]:
+    """The ends of the interval of what came of resamples (n,) of `count` questions."""
+    tail = _tail(count)
+    low, high = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf")
+    return float(low), float(high)
+
+
+def _alike(present: NDArray[np.bool_]) -> list[list[int]]:
+    """The columns of `present` (questions, columns) that are the same, together."""
+    groups: dict[bytes, list[int]] = {}
+    for column in range(present.shape[1]):
+        groups.setdefault(present[:, column].tobytes(), []).append(column)
+    return list(groups.values())
+
+
+@functools.lru_cache(maxsize=16)
+def resamples(count: int) -> NDArray[np.float64]:
+    """(DRAWS, count): the weight of each of `count` questions in each resample; rows add up to 1. Not to be changed."""
+    rng = np.random.default_rng(count)
+    drawn = rng.integers(count, size=(DRAWS, count)) + count * np.arange(DRAWS)[:, None]
+    weights = np.bincount(drawn.ravel(), minlength=DRAWS * count).reshape(DRAWS, count) / count
+    weights.flags.writeable = False
+    return weights
 
 
 def _resampled(questions: int, repeats: int, rng: "Generator") -> NDArray[np.float64]:

@@ -41,6 +41,10 @@ class Run(Struct, frozen=True, kw_only=True):
     """For `trouble`, in words."""
 
 
+Draws = Callable[[], "Generator"]
+"""Gives a generator, the same each time: whoever is compared is resampled alike, and whoever comes twice has the same
+interval."""
+
 Grid = Sequence[Sequence[Run]]
 """The runs of one team: by question, then by repeat; as many of each question."""
 
@@ -101,9 +105,7 @@ class Report(Struct, frozen=True, kw_only=True):
     """The first team next to each of the others."""
 
 
-def report(
-    runs: Sequence[Run], teams: Mapping[str, Sequence[str]], questions: Sequence[str], rng: "Generator"
-) -> Report:
+def report(runs: Sequence[Run], teams: Mapping[str, Sequence[str]], questions: Sequence[str], draws: Draws) -> Report:
     """Of the runs of `teams` (each with the names of its members, unless it is one alone) and of their members.
 
     Every second one of `questions` is in the same half.
@@ -111,17 +113,17 @@ def report(
     grids = _grids(runs, questions)
     names = list(teams)
     alone = dict.fromkeys(name for members in teams.values() for name in members)
-    members = [standing(name, grids[name], rng) for name in alone]
+    members = [standing(name, grids[name], draws) for name in alone]
     return Report(
         teams=tuple(
             TeamReport(
-                standing=standing(team, grids[team], rng),
-                alone=against_best(grids[team], {name: grids[name] for name in own}, rng) if own else None,
+                standing=standing(team, grids[team], draws),
+                alone=against_best(grids[team], {name: grids[name] for name in own}, draws) if own else None,
             )
             for team, own in teams.items()
         ),
         members=tuple(sorted(members, key=lambda member: -member.valid.value)),
-        pairs=tuple(pair(names[0], other, grids, rng) for other in names[1:]),
+        pairs=tuple(pair(names[0], other, grids, draws) for other in names[1:]),
     )
 
 
@@ -132,7 +134,7 @@ def _grids(runs: Sequence[Run], questions: Sequence[str]) -> dict[str, Grid]:
     return {team: [by_question[question] for question in questions] for team, by_question in found.items()}
 
 
-def standing(team: str, grid: Grid, rng: "Generator") -> Standing:
+def standing(team: str, grid: Grid, draws: Draws) -> Standing:
     runs = [run for row in grid for run in row]
     valid = _values(grid, lambda run: run.valid)
     costs = [run.cost for run in runs if run.cost is not None]
@@ -142,10 +144,10 @@ def standing(team: str, grid: Grid, rng: "Generator") -> Standing:
     return Standing(
         team=team,
         chains=len(runs),
-        valid=mean_interval(valid, rng),
-        per_call=ratio_interval(valid, _values(grid, lambda run: run.calls), rng),
-        per_1000_tokens=ratio_interval(valid, _values(grid, lambda run: run.tokens / 1000), rng),
-        per_minute=ratio_interval(valid, _values(grid, lambda run: run.seconds / 60), rng),
+        valid=mean_interval(valid, draws()),
+        per_call=ratio_interval(valid, _values(grid, lambda run: run.calls), draws()),
+        per_1000_tokens=ratio_interval(valid, _values(grid, lambda run: run.tokens / 1000), draws()),
+        per_minute=ratio_interval(valid, _values(grid, lambda run: run.seconds / 60), draws()),
         calls=_mean(runs, lambda run: run.calls),
         tokens=_mean(runs, lambda run: run.tokens),
         cost=sum(costs) / len(runs) if len(costs) == len(runs) else None,
@@ -155,7 +157,7 @@ def standing(team: str, grid: Grid, rng: "Generator") -> Standing:
     )
 
 
-def against_best(team: Grid, members: Mapping[str, Grid], rng: "Generator") -> Alone:
+def against_best(team: Grid, members: Mapping[str, Grid], draws: Draws) -> Alone:
     """`team` next to the best of `members`, all on the same questions.
 
     With four questions or more, whoever is shown on one half of them is the best on the other half: picked on the very
@@ -172,9 +174,9 @@ def against_best(team: Grid, members: Mapping[str, Grid], rng: "Generator") -> A
         best.append(pick)
         rows |= {place: members[pick][place] for place in half}
     grid = [rows[place] for place in places]
-    difference = compared(team, grid, rng)
+    difference = compared(team, grid, draws)
     names = tuple(dict.fromkeys(best)) if not held_out else tuple(best)
-    alone = standing(" / ".join(dict.fromkeys(names)), grid, rng)
+    alone = standing(" / ".join(dict.fromkeys(names)), grid, draws)
     calls = sum(run.calls for row in team for run in row) / max(1, sum(run.calls for row in grid for run in row))
     return Alone(
         best=names,
@@ -186,14 +188,14 @@ def against_best(team: Grid, members: Mapping[str, Grid], rng: "Generator") -> A
     )
 
 
-def pair(team: str, other: str, grids: Mapping[str, Grid], rng: "Generator") -> Pair:
-    difference = compared(grids[team], grids[other], rng)
+def pair(team: str, other: str, grids: Mapping[str, Grid], draws: Draws) -> Pair:
+    difference = compared(grids[team], grids[other], draws)
     return Pair(team=team, other=other, difference=difference, verdict=verdict(difference))
 
 
-def compared(team: Grid, other: Grid, rng: "Generator") -> Interval:
+def compared(team: Grid, other: Grid, draws: Draws) -> Interval:
     """Valid ideas a chain, the one's less the other's, question by question and repeat by repeat."""
-    return mean_interval(_values(team, lambda run: run.valid) - _values(other, lambda run: run.valid), rng)
+    return mean_interval(_values(team, lambda run: run.valid) - _values(other, lambda run: run.valid), draws())
 
 
 def verdict(difference: Interval) -> Verdict:

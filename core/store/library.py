@@ -194,10 +194,15 @@ def summary(session: StoredSession) -> Summary:
 
 
 def status(folder: Path, state: State) -> Status:
-    if is_locked(folder):
-        runner = noted_runner(folder)
-        return "detached" if runner and runner.detached else "running"
-    return "interrupted" if state.resumable else "finished"
+    return run_now(folder) or ("interrupted" if state.resumable else "finished")
+
+
+def run_now(folder: Path) -> Literal["running", "detached", ""]:
+    """How the session in `folder` is run, "" if nobody runs it."""
+    if not is_locked(folder):
+        return ""
+    runner = noted_runner(folder)
+    return "detached" if runner and runner.detached else "running"
 
 
 def check_unfinished(plan: Plan, state: State, max_ideas: int | None, given: Budget | None = None) -> Budget | None:

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from time import monotonic
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -15,6 +16,8 @@ from core.errors import UsageError
 from core.feed import Listener, Listeners
 from core.models import YOU
 from core.state import State, apply, snapshot
+
+Mark = Literal["failed", "person", "seed"]
 
 SPEEDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, float("inf"))
 
@@ -88,17 +91,9 @@ class Replay:
     def at_end(self) -> bool:
         return self._next >= len(self._events)
 
-    def marks(self) -> list[tuple[float, str]]:
-        """What the time bar shows: (seconds, `failed` or `person`)."""
-        marks = []
-        for event in self._events:
-            if isinstance(event, ev.IdeaScored) and event.verdict == "failed":
-                marks.append((event.t, "failed"))
-            elif (isinstance(event, ev.IdeaAdded) and event.author == YOU) or (
-                isinstance(event, ev.Paused | ev.Resumed) and event.by == YOU
-            ):
-                marks.append((event.t, "person"))
-        return marks
+    def marks(self) -> list[tuple[float, Mark]]:
+        """What the time bar shows: at which second, and what."""
+        return [(event.t, mark) for event in self._events if (mark := _mark(event))]
 
     # ── moving ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -187,6 +182,22 @@ class Replay:
             await asyncio.wait_for(self._woken.wait(), seconds)
         except TimeoutError:
             pass
+
+
+def _mark(event: ev.Event) -> Mark | None:
+    """What is worth a mark: a failed idea, a seed, and whatever a person did."""
+    match event:
+        case ev.IdeaScored(verdict="failed"):
+            return "failed"
+        case ev.SeedInjected():
+            return "seed"
+        case ev.IdeaAdded():
+            return "person" if event.by_person else None
+        case ev.Deed() | ev.TaskGiven() | ev.TeamChanged() | ev.PipeliningSet() | ev.ProposalChosen(by="person"):
+            return "person"
+        case ev.Paused() | ev.Resumed():
+            return "person" if event.by == YOU else None
+    return None
 
 
 def _with_deltas(recorded: Sequence[ev.Event]) -> list[ev.Event]:

@@ -5,7 +5,7 @@ import os
 import sys
 from tempfile import TemporaryDirectory
 
-SUBJECTS = ("start", "calls", "pace", "novelty", "big_session", "wire", "keys")
+SUBJECTS = ("start", "calls", "pace", "novelty", "big_session", "profiles", "wire", "keys")
 
 
 def main() -> None:
@@ -16,6 +16,7 @@ def main() -> None:
         # A warm start has compiled modules, also where an environment forbids to write them beside the sources.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.environ["PYTHONPYCACHEPREFIX"] = compiled
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does
         for subject in subjects:
             importlib.import_module(f"tests.benchmarks.{subject}").main()
 

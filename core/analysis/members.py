@@ -1,0 +1,45 @@
+"""Who contributed what in a team."""
+
+import numpy as np
+
+from core.analysis.grids import means
+from core.analysis.profiles import Contribution, Contributions
+from core.analysis.rescoring import Counts
+from core.analysis.table import Flags, Ints
+
+
+def contributions(counts: Counts) -> Contributions:
+    """By team and author; of each team whoever has most valid ideas first."""
+    table = counts.table
+    chains, ideas, offers = table.chains, table.ideas, table.offers
+    shape = (len(table.models), len(table.authors))
+    of_team = counts.counted & chains.is_team[ideas.chain]
+    valid = of_team & ~counts.failed & ~ideas.removed
+    team, author = chains.model[ideas.chain], ideas.author
+    chosen = _cells(team, author, of_team, shape)
+    valid_cells = _cells(team, author, valid, shape)
+    passed_over = _cells(
+        chains.model[offers.chain], offers.author, offers.position < counts.responses[offers.chain], shape
+    )
+    compared = of_team & (table.positions > 0) & ~np.isnan(ideas.embedding_novelty)
+    cell = team * shape[1] + author
+    novelty = means(ideas.embedding_novelty[compared], cell[compared], shape[0] * shape[1]).reshape(shape)
+    rows = [
+        Contribution(
+            team=table.models[team],
+            author=table.authors[author],
+            offered=int(chosen[team, author] + passed_over[team, author]) if passed_over[team].any() else None,
+            chosen=int(chosen[team, author]),
+            valid=int(valid_cells[team, author]),
+            share=float(valid_cells[team, author] / max(1, valid_cells[team].sum())),
+            novelty=None if np.isnan(novelty[team, author]) else float(novelty[team, author]),
+        )
+        for team, author in np.argwhere(chosen + passed_over).tolist()
+    ]
+    return Contributions(rows=tuple(sorted(rows, key=lambda row: (row.team, -row.valid, -row.chosen))))
+
+
+def _cells(team: Ints, author: Ints, marked: Flags, shape: tuple[int, int]) -> Ints:
+    """(teams, authors): how many of what is marked each has."""
+    flat = np.bincount(team[marked] * shape[1] + author[marked], minlength=shape[0] * shape[1])
+    return flat.reshape(shape)

@@ -1,0 +1,201 @@
+"""Sessions and public result files as the columns that profiles are computed from."""
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from core.analysis.table import EMPTY, RULES, UNFINISHED, ChainRow, IdeaRow, Table, table_of, together
+from core.chain import Chain, Idea
+from core.config import Plan, read_plan
+from core.errors import JagstormError, SessionUnreadableError
+from core.exchange import public
+from core.models import ModelSpec, Usage, added
+from core.questions import Question
+from core.state import State, fold
+from core.store.columns import keep, kept, stamp_of
+from core.store.log import read_log
+from core.text import shown
+
+_STOPS = {
+    "coherence_threshold": "coherence",
+    "embedding_dissimilarity_threshold": "embedding_novelty",
+    "llm_dissimilarity_threshold": "judged_novelty",
+    "content_error": "refused",
+    public.EMPTY: EMPTY,
+    "": UNFINISHED,
+}
+"""The stops of public files, as sessions call them; others are called the same."""
+
+
+class Found(Struct, frozen=True, eq=False):
+    """What could be read of several places."""
+
+    table: Table
+    problems: tuple[str, ...] = ()
+    """One line for each place that could not be."""
+
+
+class StoppedError(Exception):
+    """Reading was stopped, as was asked."""
+
+
+def read_tables(
+    places: Sequence[Path],
+    progress: Callable[[int, int], None] = lambda done, of: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Found:
+    """The columns of all sessions (folders) and public result files at `places`, as one table.
+
+    It takes a millisecond for a session whose columns are kept, and a second for one of 50 MB that is read for the
+    first time. `progress` is told how many places of how many are done. Raises `StoppedError` once `stopped()`.
+    """
+    tables: list[Table] = []
+    problems: list[str] = []
+    for done, place in enumerate(places):
+        progress(done, len(places))
+        if stopped():
+            raise StoppedError
+        try:
+            tables.append(session_table(place) if place.is_dir() else public_table(place))
+        except JagstormError as error:
+            problems.append(error.message)
+    progress(len(places), len(places))
+    return Found(together(tables), tuple(problems))
+
+
+def session_table(folder: Path) -> Table:
+    """The columns of one session; kept beside it from now on, where they can be. Raises `SessionUnreadableError`."""
+    stamp = stamp_of(folder)
+    if stamp and (table := kept(folder, stamp)):
+        return table
+    plan, events = read_plan(folder), read_log(folder).events
+    try:
+        table = table_of(_session_chains(plan, fold(events), str(folder)))
+    except OverflowError:
+        raise SessionUnreadableError(f"{shown(folder)} holds numbers that are too large to be counted with") from None
+    if stamp:
+        keep(folder, stamp, table)
+    return table
+
+
+def public_table(path: Path) -> Table:
+    """The columns of a public result file. Raises `UsageError`, `NoResultsError`."""
+    return table_of([_public_chain(chain, str(path), place) for place, chain in enumerate(public.read_public(path))])
+
+
+def _session_chains(plan: Plan, state: State, session: str) -> list[ChainRow]:
+    members = plan.team.everybody
+    calls = [idea.call for chain in state.chains.values() for idea in chain.ideas if idea.call]
+    thinkers = {call.member for call in calls if call.usage.reasoning_tokens}
+    return [
+        ChainRow(
+            model=_called(members[0].model) if len(members) == 1 else plan.team.name,
+            question=Question(chain.question, chain.text, chain.domain, chain.subdomain),
+            ideas=[_idea(state, idea, thinks=idea.author in thinkers) for idea in chain.ideas],
+            ended=_end(chain),
+            censored=chain.ended is None or chain.ended.censored,
+            is_team=len(members) > 1,
+            session=session,
+            place=place,
+            rule_coherence=plan.rules.coherence,
+            rule_embedding_novelty=plan.rules.embedding_novelty,
+            rule_judged_novelty=plan.rules.judged_novelty,
+            patience=plan.rules.patience,
+            max_ideas=state.max_ideas or plan.rules.max_ideas,
+        )
+        for place, chain in enumerate(state.chains.values())
+    ]
+
+
+def _end(chain: Chain) -> str:
+    if chain.ended is None:
+        return UNFINISHED
+    return EMPTY if chain.ended.reason == "error" and not chain.ideas else chain.ended.reason
+
+
+def _called(spec: ModelSpec) -> str:
+    """A model by its name, and by how hard it is to think where the name does not say so."""
+    effort = spec.effort if spec.effort not in spec.name else ""
+    thoughts = f"{spec.thinking_tokens:,} thinking tokens" if spec.thinking_tokens else ""
+    more = ", ".join(each for each in (effort, thoughts) if each)
+    return f"{spec.name} ({more})" if more else spec.name
+
+
+def _idea(state: State, idea: Idea, *, thinks: bool) -> IdeaRow:
+    """`thinks`: whether its author ever used reasoning tokens, so that none are known to be none."""
+    score = idea.score
+    seed = next((state.seeds[seed].injected.seed.name for seed in idea.seeds if seed in state.seeds), None)
+    usage, cost = _spent(idea)
+    return IdeaRow(
+        number=idea.number,
+        author=idea.author,
+        coherence=score.coherence if score else None,
+        embedding_novelty=score.embedding_novelty if score else None,
+        judged_novelty=score.judged_novelty if score else None,
+        scored=score is not None and score.verdict != "unscored",
+        counts=not (idea.by_person or idea.removed or idea.original or score is None),
+        removed=idea.removed,
+        failed_rule=(score.failed_rule or "mechanical") if score and idea.failed else None,
+        # A call reads and writes something: where that is 0, nobody counted.
+        input_tokens=usage.input_tokens or None,
+        output_tokens=usage.output_tokens or None,
+        reasoning_tokens=usage.reasoning_tokens if usage.output_tokens or thinks else None,
+        seconds=usage.seconds or None,
+        cost=cost,
+        length=len(idea.text),
+        seed=seed,
+        offered=tuple(other.member for other in idea.others),
+    )
+
+
+def _spent(idea: Idea) -> tuple[Usage, float | None]:
+    """What the step of an idea used: its calls at once, then the choice among what they brought."""
+    if idea.call is None:
+        return Usage(), None
+    calls = (idea.call, *idea.others)
+    usage = sum((call.usage for call in calls), Usage())
+    usage = replace(usage, seconds=max(call.usage.seconds for call in calls))
+    cost = functools.reduce(added, (call.cost for call in calls))
+    if idea.chosen is None:
+        return usage, cost
+    return usage + idea.chosen.usage, added(cost, idea.chosen.cost)
+
+
+def _public_chain(chain: public.PublicChain, session: str, place: int) -> ChainRow:
+    ended = _STOPS.get(chain.stop, shown(chain.stop))
+    by_rule = ended in RULES
+    last = len(chain.answers) - 1
+    since = [None, *(answer.seconds for answer in chain.answers)]
+    return ChainRow(
+        model=chain.model,
+        question=Question("", chain.question, chain.domain, chain.subdomain),
+        ideas=[
+            _answer(answer, chain.model, since[position] or 0.0, ended if by_rule and position == last else None)
+            for position, answer in enumerate(chain.answers)
+        ],
+        ended=ended,
+        censored=not by_rule,
+        is_team=chain.is_of_team,
+        session=session,
+        place=place,
+    )
+
+
+def _answer(answer: public.PublicAnswer, model: str, since: float, failed_rule: str | None) -> IdeaRow:
+    """`since` is when the answer before it was there, in seconds since the chain began, as the file counts."""
+    others = answer.choice.proposals if answer.choice else ()
+    return IdeaRow(
+        number=answer.number,
+        author=answer.author or model,
+        coherence=answer.coherence,
+        embedding_novelty=answer.embedding_novelty,
+        judged_novelty=answer.judged_novelty,
+        failed_rule=failed_rule,
+        reasoning_tokens=answer.reasoning_tokens,
+        seconds=None if answer.seconds is None else max(0.0, answer.seconds - since) or None,
+        length=len(answer.text),
+        offered=tuple(other.model for other in others if other.model != answer.author),
+    )

@@ -1,0 +1,205 @@
+"""Who contributed what, which seeds helped, what ideas take, and whether short texts buy novelty."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from core.analysis.brevity import brevities
+from core.analysis.members import contributions
+from core.analysis.rescoring import Change, rescored
+from core.analysis.seeding import seed_effects
+from core.analysis.series import chain_series
+from core.analysis.spending import costs, efforts
+from core.analysis.table import ChainRow, IdeaRow
+from tests.unit.tables import counts_of, grid_of, public_counts, question, row
+
+
+def ideas(*rows: Mapping[str, object]) -> list[IdeaRow]:
+    usual: dict[str, object] = {"author": "a", "embedding_novelty": 0.5}
+    return [IdeaRow(number=number, **{**usual, **each}) for number, each in enumerate(rows, 1)]  # type: ignore[arg-type]
+
+
+def chain(*rows: Mapping[str, object], model: str = "m", asked: str = "q", is_team: bool = False) -> ChainRow:
+    return row(model, asked, len(rows), "cap", ideas=ideas(*rows), is_team=is_team)
+
+
+# ── members ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_members_are_offered_chosen_and_valid() -> None:
+    team = chain(
+        {"author": "a", "offered": ("b", "c")},
+        {"author": "b", "offered": ("a", "c"), "embedding_novelty": 0.3},
+        {"author": "a", "offered": ("b", "c"), "embedding_novelty": 0.1, "failed_rule": "embedding_novelty"},
+        model="team",
+        is_team=True,
+    )
+    counts = counts_of(team, chain({"author": "x"}, model="single"))
+    found = {each.author: each for each in contributions(counts).rows}
+    assert {name: (each.offered, each.chosen, each.valid) for name, each in found.items()} == {
+        "a": (3, 2, 1),
+        "b": (3, 1, 1),
+        "c": (3, 0, 0),
+    }
+    assert found["a"].share == 0.5
+    assert found["a"].novelty == pytest.approx(0.1), "first ideas are new by definition"
+    assert found["c"].novelty is None
+
+
+def test_what_a_shorter_chain_leaves_out_nobody_has_offered() -> None:
+    team = chain(*({"author": "a", "offered": ("b",)} for _ in range(4)), model="team", is_team=True)
+    found = {each.author: each for each in contributions(rescored(counts_of(team).table, Change(max_ideas=2))).rows}
+    assert (found["a"].chosen, found["b"].offered) == (2, 2)
+
+
+def test_where_losing_proposals_were_not_kept_nobody_knows_what_was_offered() -> None:
+    [found] = contributions(counts_of(chain({"author": "a"}, model="team", is_team=True))).rows
+    assert found.offered is None
+
+
+# ── seeds ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def falling(number: int) -> float:
+    return 0.8 - 0.15 * float(np.log(number))
+
+
+def test_a_seed_that_does_nothing_has_no_effect_however_late_it_comes() -> None:
+    rows = [
+        chain(
+            *(
+                {"embedding_novelty": falling(number), "seed": "moss" if number > 8 else None}
+                for number in range(1, 13)
+            ),
+            asked=f"q{place}",
+        )
+        for place in range(3)
+    ]
+    [found] = seed_effects(counts_of(*rows)).rows
+    assert found.seed == "moss"
+    assert (found.ideas, found.valid) == (12, 12)
+    assert found.novelty is not None
+    assert found.without is not None
+    assert found.novelty < found.without - 0.1, "it came late, when all is less novel"
+    assert found.difference is not None
+    assert found.difference.value == pytest.approx(0.0, abs=1e-9)
+
+
+def test_seeds_that_help_come_first() -> None:
+    lift = {"moss": 0.1, "salt": -0.1}
+    rows = [
+        chain(
+            *(
+                {
+                    "embedding_novelty": falling(number) + lift.get(seed or "", 0.0),
+                    "seed": seed,
+                }
+                for number, seed in enumerate([None, None, "moss", None, "salt", None, "moss", None], 1)
+            ),
+            asked=f"q{place}",
+        )
+        for place in range(3)
+    ]
+    moss, salt = seed_effects(counts_of(*rows)).rows
+    assert (moss.seed, salt.seed) == ("moss", "salt")
+    assert moss.difference is not None
+    assert salt.difference is not None
+    assert moss.difference.value == pytest.approx(0.1)
+    assert salt.difference.value == pytest.approx(-0.1)
+    assert moss.difference.runs == 3
+
+
+def test_a_chain_that_had_a_seed_all_along_is_compared_with_nothing() -> None:
+    [found] = seed_effects(counts_of(chain({"seed": "moss"}, {"seed": "moss"}))).rows
+    assert found.difference is None
+
+
+# ── what it takes ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_an_idea_takes_is_a_mean_over_those_of_which_it_is_known() -> None:
+    counts = counts_of(
+        chain(
+            {"seconds": 2.0, "reasoning_tokens": 100, "cost": 0.1, "input_tokens": 50, "output_tokens": 10},
+            {"seconds": 4.0, "reasoning_tokens": 300, "cost": None, "input_tokens": 70, "output_tokens": 30},
+            {"seconds": None, "failed_rule": "coherence"},
+        )
+    )
+    [found] = efforts(counts).rows
+    assert (found.seconds, found.reasoning_tokens) == (3.0, 200.0)
+    assert found.cost == pytest.approx(0.1)
+    assert found.score.value == 3.0
+    [cost] = costs(counts).rows
+    assert cost.valid.value == 2.0
+    assert cost.seconds == pytest.approx(3.0 * 3 / 2), "three ideas for two valid ones"
+    assert cost.tokens == pytest.approx(80 * 3 / 2)
+    assert cost.reasoning_tokens == pytest.approx(300)
+
+
+def test_effort_and_score_are_correlated_over_models_of_which_both_are_known() -> None:
+    rows = [
+        chain(*[{"seconds": seconds}] * length, model=f"m{seconds}", asked="q")
+        for seconds, length in ((1.0, 2), (2.0, 4), (9.0, 8))
+    ]
+    found = efforts(counts_of(*rows, chain({}, model="unknown")))
+    assert found.r_seconds == pytest.approx(1.0)
+    assert found.r_cost is None
+    assert [each.model for each in found.rows] == ["m9.0", "m2.0", "m1.0", "unknown"]
+
+
+# ── length ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_short_texts_that_buy_novelty_are_found_and_charged_for_it() -> None:
+    rng = default_rng(1)
+
+    def written(model: str, doublings: float, extra: float) -> list[ChainRow]:
+        rows = []
+        for place in range(6):
+            lengths = 2 ** rng.normal(doublings, 0.5, 12)
+            novelty = 0.9 - 0.05 * np.log2(lengths) + extra
+            each = [{"embedding_novelty": n, "length": round(size)} for n, size in zip(novelty, lengths, strict=True)]
+            rows.append(chain(*each, model=model, asked=f"q{place}"))
+        return rows
+
+    found = brevities(counts_of(*written("short", 6, 0.0), *written("long", 9, 0.05)))
+    assert found.slope == pytest.approx(-0.05, abs=0.002)
+    assert found.r is not None
+    assert found.r < -0.5
+    long, short = found.rows
+    assert (long.model, short.model) == ("long", "short")
+    assert short.novelty.value > long.novelty.value, "as they are"
+    assert long.at_usual_length.value - short.at_usual_length.value == pytest.approx(0.05, abs=0.01)
+    assert short.r is not None
+    assert short.r < -0.9
+
+
+def test_texts_of_one_length_tell_nothing_of_length() -> None:
+    [found] = brevities(counts_of(chain(*[{"length": 40}] * 3))).rows
+    assert found.r is None
+    assert found.at_usual_length.value == found.novelty.value
+
+
+def test_among_the_published_models_short_texts_buy_novelty() -> None:
+    found = brevities(public_counts())
+    assert found.r is not None
+    assert found.r < -0.4
+    assert found.slope < 0
+
+
+# ── chains ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_chain_is_told_idea_by_idea_with_what_the_rules_leave_out() -> None:
+    table = grid_of({"m": [2, 4]}).table
+    longer, shorter = chain_series(rescored(table, Change(max_ideas=3)), [1, 0]).series
+    assert (longer.chain, longer.question, longer.leaf) == (1, question("q1").text, "Chemistry")
+    assert longer.numbers == (1, 2, 3, 4)
+    assert longer.embedding_novelty == (0.5, 0.5, 0.5, 0.1)
+    assert longer.counted == (True, True, True, False)
+    assert longer.failed == (False, False, False, True)
+    assert (longer.responses, longer.valid, longer.ended) == (3, 3, "cap")
+    assert (shorter.responses, shorter.valid, shorter.ended) == (2, 1, "embedding_novelty")
+    assert chain_series(counts_of(chain({"embedding_novelty": None})), [0]).series[0].embedding_novelty == (None,)
