@@ -132,13 +132,16 @@ class Prompt(Struct, frozen=True, kw_only=True):
     """The JSON schema, as JSON text, that the answer must follow, where the provider can see to it."""
 
 
+Tokens = Annotated[int, Meta(ge=0, le=2**53)]
+
+
 class Usage(Struct, frozen=True, kw_only=True):
     """What a call used, in tokens; `seconds` is the time of generation alone."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    reasoning_tokens: int = 0
-    cached_tokens: int = 0
+    input_tokens: Tokens = 0
+    output_tokens: Tokens = 0
+    reasoning_tokens: Tokens = 0
+    cached_tokens: Tokens = 0
     seconds: float = 0.0
     estimated: bool = False
 
@@ -326,6 +329,8 @@ class TeamSpec(Struct, frozen=True, kw_only=True):
             raise ValueError(f"Two members are called {twice[0]!r}")
         if self.lead and self.lead not in names:
             raise ValueError(f"The lead {self.lead!r} is no member")
+        if self.strategy == "hierarchy" and not self.members:
+            raise ValueError("A team of teams has nobody to lead it")
         if missing := [name for name in self.routes.values() if name not in names]:
             raise ValueError(f"There is a route to {missing[0]!r}, which is no member")
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from core.errors import EXIT_MODEL, TeamIncompleteError
 from core.models import ModelSpec, TeamSpec
 from core.naming import broken_teams, needs_models, team_named, teams
-from core.offers import offered
+from core.offers import no_default, offered
 from core.planning import Wishes, looks_for_models, team_for
 from core.providers.discovery.found import FoundModel, FoundState
 from core.settings import MemberTable, Settings, TeamTable, settings_path
@@ -70,7 +70,7 @@ def own(**lengths: list[int]) -> Results:
 def test_of_nothing_found_no_team_is_built(models: list[FoundModel], name: str) -> None:
     said = lacking(name, models)
     assert said.startswith(f"{name} needs ")
-    assert "none was found" in said
+    assert ("none that can be used was found" in said) == (name != "router")
 
 
 def test_of_two_found_it_is_said_what_is_missing() -> None:
@@ -80,7 +80,7 @@ def test_of_two_found_it_is_said_what_is_missing() -> None:
     assert lacking("top-5-vendors", TWO) == (
         "top-5-vendors needs models of five makers; two were found: Anthropic, openai"
     )
-    assert "router needs results by domain of two models; none was found" in lacking("router", TWO)
+    assert "router needs results by domain of two models; none of those found here has any" in lacking("router", TWO)
     assert names(team("vendors", TWO)) == ["claude-next", "wonder"]
     assert lacking("vendors", [found("o1"), found("o3-mini")]).endswith("of two makers; one was found: OpenAI")
 
@@ -207,6 +207,34 @@ def test_they_stand_among_the_offers_once_they_can_be_built() -> None:
     assert offers(NINE) == ["found", *paper, *alone, *built_in]
     five_makers = [*FIVE[:3], found("llama3.3"), found("kimi-k3")]
     assert "vendors" not in offers(five_makers), "it would be top-5-vendors again"
+
+
+def test_each_is_offered_by_a_name_of_its_own() -> None:
+    own = {"o1": TeamTable(members=("openai/o1",)), "qwen3": TeamTable(members=("openai/qwen3",))}
+    models = [
+        found("o1", "config.toml"),
+        found("qwen3", "gpu07:11434"),
+        found("qwen3", "gpu08:11434", base_url="http://gpu08:11434"),
+        found("qwen3", "gpu08:11434", base_url="http://gpu08:11434"),
+    ]
+    for default in ("", "o1", "qwen3"):
+        offers = [offer.team.name for offer in offered(replace(settings(**own), default_team=default), models)]
+        assert len(offers) == len(set(offers))
+        assert {"o1", "o1, config.toml", "qwen3", "qwen3, gpu07:11434", "qwen3, gpu08:11434"} <= set(offers)
+        assert offers[0] == (default or "o1")
+
+
+def test_why_the_default_team_is_not_offered_is_said_in_a_line() -> None:
+    def why(default: str, models: list[FoundModel]) -> str:
+        own = {"broken": TeamTable(members=("lunar",)), "mine": TeamTable(members=("openai/o1",))}
+        return no_default(replace(settings(**own), default_team=default), models)
+
+    assert why("top-5", TWO) == (
+        "The default team can't be chosen. top-5 needs five models; two were found: claude-next, wonder"
+    )
+    assert why("nope", FIVE).startswith("The default team can't be chosen. There is no team 'nope'")
+    assert [why(name, FIVE) for name in ("", "top-5", "mine", "embedded")] == [""] * 4
+    assert why("broken", FIVE) == "", "what is wrong in the file is said anyway"
 
 
 def test_what_cannot_be_built_is_no_team_and_no_fault() -> None:

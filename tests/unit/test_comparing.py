@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from numpy.random import default_rng
+from numpy.random import Generator, default_rng
 
 from core.analysis.standings import Run, against_best, report, standing, verdict
 from core.comparing import Comparison, Contest, is_alone, smaller
@@ -87,6 +87,22 @@ def test_a_smaller_team_has_the_members_of_most_weight() -> None:
     assert [member.name for member in two.members] == ["bert", "cleo"]
     assert (two.routes, two.lead, two.strategy) == ({"*": "bert"}, "", "router")
     assert smaller(team, 3).routes == team.routes
+
+
+def test_a_smaller_hierarchy_keeps_whoever_leads_it() -> None:
+    team = scripted_team("anna", "bert", "cleo", strategy="hierarchy")
+    heavier = replace(team, members=(team.members[0], *(replace(each, weight=9.0) for each in team.members[1:])))
+    groups = (Group(name="lab", team=scripted_team("x"), weight=99.0),)
+    for lead, size, kept in (
+        ("", 1, ["anna"]),
+        ("", 2, ["anna", "bert"]),
+        ("cleo", 1, ["cleo"]),
+        ("cleo", 2, ["bert", "cleo"]),
+    ):
+        small = smaller(replace(heavier, lead=lead), size)
+        assert [place.name for place in small.places] == kept
+        assert small.lead == (lead or "anna")
+    assert [place.name for place in smaller(replace(heavier, groups=groups), 2).places] == ["anna", "lab"]
 
 
 def test_a_smaller_team_keeps_teams_within_it() -> None:
@@ -227,6 +243,23 @@ async def test_stopped_it_leaves_what_is_there(sessions: Path, embedder: WordLla
     assert {state.ended.message for state in states if state.ended} == {"budget", "SIGINT"}
 
 
+def test_what_all_have_been_through_is_all_questions_some_times_else_some_of_them_once() -> None:
+    compared = comparison(scripted_team("anna", "bert"), questions=QUESTIONS[:3], repeats=3)
+    runs = [
+        run(team.name, question.id, 1, repeat=repeat)
+        for repeat in range(3)
+        for question in compared.questions
+        for team in compared.entrants
+    ]
+    assert [len(runs), compared.chains] == [27, 27]
+    for done, questions, repeats in ((27, 3, 3), (26, 3, 2), (18, 3, 2), (17, 3, 1), (9, 3, 1), (8, 2, 1), (2, 0, 1)):
+        whole = compared.finished(runs[:done])
+        assert (len(whole.questions), whole.repeats) == (questions, repeats)
+        assert len(whole.of(runs[:done])) == whole.chains
+    late = [each for each in runs if (each.team, each.question, each.repeat) != ("anna", "q2", 0)]
+    assert [each.id for each in compared.finished(late).questions] == ["q1", "q3"]
+
+
 # ── what it says ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -246,23 +279,27 @@ def run(team: str, question: str, valid: int, repeat: int = 0, calls: int = 10, 
     )
 
 
+def draws() -> Generator:
+    return default_rng(1)
+
+
 def grid(team: str, *valid: int, calls: int = 10) -> list[list[Run]]:
     return [[run(team, f"q{place}", count, calls=calls)] for place, count in enumerate(valid)]
 
 
 def test_a_standing_sums_up_its_chains() -> None:
-    found = standing("t", grid("t", 2, 4, 6, 8), default_rng(1))
+    found = standing("t", grid("t", 2, 4, 6, 8), draws)
     assert (found.chains, found.valid.value, found.calls, found.tokens, found.cost) == (4, 5.0, 10, 10_000, 0.5)
     assert (found.per_call.value, found.per_1000_tokens.value, found.per_minute.value) == (0.5, 0.5, 5.0)
     assert (found.by, found.ended) == ({"anna": 20}, {"budget": 4})
     unknown = [[replace(each, cost=None) for each in row] for row in grid("t", 1, 2)]
-    assert standing("t", unknown, default_rng(1)).cost is None
+    assert standing("t", unknown, draws).cost is None
 
 
 def test_the_best_is_picked_on_the_half_that_it_is_not_shown_on() -> None:
     """Anna is lucky on the even questions, bert on the odd ones; shown where they were lucky, each would have 9."""
     members = {"anna": grid("anna", 9, 1, 9, 1, 9, 1), "bert": grid("bert", 1, 9, 1, 9, 1, 9)}
-    found = against_best(grid("t", *[5] * 6), members, default_rng(1))
+    found = against_best(grid("t", *[5] * 6), members, draws)
     assert (found.best, found.held_out) == (("bert", "anna"), True)
     assert found.standing.valid.value == 1.0
     assert (found.difference.value, found.verdict) == (4.0, "more")
@@ -270,28 +307,28 @@ def test_the_best_is_picked_on_the_half_that_it_is_not_shown_on() -> None:
 
 def test_with_few_questions_it_is_picked_where_it_is_shown_and_that_is_said() -> None:
     members = {"anna": grid("anna", 9, 1, 9), "bert": grid("bert", 1, 9, 1)}
-    found = against_best(grid("t", 5, 5, 5), members, default_rng(1))
+    found = against_best(grid("t", 5, 5, 5), members, draws)
     assert (found.best, found.held_out, found.standing.valid.value) == (("anna",), False, 19 / 3)
     assert found.verdict == "too few chains to tell"
 
 
 def test_a_team_that_only_spends_more_is_seen_to() -> None:
     members = {"anna": grid("anna", *[5] * 8)}
-    found = against_best(grid("t", *[6] * 8, calls=40), members, default_rng(1))
+    found = against_best(grid("t", *[6] * 8, calls=40), members, draws)
     assert (found.verdict, found.calls) == ("more", 4.0)
 
 
 def test_a_difference_that_may_be_none_is_not_seen() -> None:
     members = {"anna": grid("anna", 5, 5, 5, 5, 5, 5, 5, 5)}
-    assert against_best(grid("t", 3, 8, 2, 7, 5, 4, 9, 3), members, default_rng(1)).verdict == "no difference seen"
-    assert against_best(grid("t", 3, 4, 2, 4, 3, 4, 4, 3), members, default_rng(1)).verdict == "fewer"
+    assert against_best(grid("t", 3, 8, 2, 7, 5, 4, 9, 3), members, draws).verdict == "no difference seen"
+    assert against_best(grid("t", 3, 4, 2, 4, 3, 4, 4, 3), members, draws).verdict == "fewer"
 
 
 def test_a_report_has_teams_members_and_pairs() -> None:
     runs = [run(team, f"q{place}", valid) for place in range(6) for team, valid in
             (("one", 5), ("two", 7), ("anna", 3), ("bert", 4), ("solo", 1))]  # fmt: skip
     teams = {"one": ("anna", "bert"), "two": ("anna", "bert"), "solo": ()}
-    found = report(runs, teams, [f"q{place}" for place in range(6)], default_rng(1))
+    found = report(runs, teams, [f"q{place}" for place in range(6)], draws)
     assert [(team.standing.team, team.alone.best if team.alone else None) for team in found.teams] == [
         ("one", ("bert", "bert")),
         ("two", ("bert", "bert")),
@@ -302,6 +339,15 @@ def test_a_report_has_teams_members_and_pairs() -> None:
         ("one", "two", -2.0, "fewer"),
         ("one", "solo", 4.0, "more"),
     ]
+
+
+def test_whoever_comes_twice_has_the_same_intervals() -> None:
+    chains = [run(team, f"q{place}", place * 3 % 7, by=team) for place in range(6) for team in ("one", "two", "anna")]
+    found = report(chains, {"one": ("anna",), "two": ("anna",)}, [f"q{place}" for place in range(6)], draws)
+    one, two = (team.alone for team in found.teams)
+    assert one == two
+    assert one
+    assert one.standing.valid == found.members[0].valid
 
 
 def test_verdicts_need_enough_runs() -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from core.exchange.public import read_public
-from core.models import ModelSpec
+from core.models import Member, ModelSpec
 from core.questions import LEAVES
-from core.teams.published import published, published_models, published_source, published_weight
+from core.teams.published import published, published_models, published_source
+from core.teams.results import Results
 from core.teams.vendors import identity, maker_of
+from core.teams.weights import weights
 
 FROM_CODE = {"claude-3.7-thinking-16k": 5661, "deepseek-r1": 2771}
 """Totals that are in the public code, and not among the public results."""
@@ -109,11 +111,20 @@ def test_a_model_is_known_by_its_other_names(name: str, settings: dict[str, obje
 
 
 def test_a_weight_is_a_total() -> None:
-    assert published_weight(spec("o3-mini-high")) == 4452.0
-    assert published_weight(spec("claude-3-7-sonnet", provider="anthropic", thinking_tokens=16_000)) == 5661.0
-    assert published_weight(spec("SmolLM2-135M-Instruct", provider="embedded")) is None
-    deployed = ModelSpec(name="chem", provider="azure", model="chem", base_model="o1")
-    assert published_weight(deployed) == 4485.0
+    places = [
+        Member(name=str(place), model=model)
+        for place, model in enumerate(
+            [
+                spec("o3-mini-high"),
+                spec("claude-3-7-sonnet", provider="anthropic", thinking_tokens=16_000),
+                ModelSpec(name="chem", provider="azure", model="chem", base_model="o1"),
+                spec("SmolLM2-135M-Instruct", provider="embedded"),
+            ]
+        )
+    ]
+    found = weights(places, Results)
+    assert [weight.value for weight in found[:3]] == [4452.0, 5661.0, 4485.0]
+    assert found[3].source == "mean", "nothing is published of it"
 
 
 @pytest.mark.parametrize(

@@ -195,6 +195,21 @@ async def test_a_chain_tells_the_whole_record_and_then_says_that_there_is_no_mor
     assert ended.censored
 
 
+@pytest.mark.parametrize("endless", ["text", "thoughts"])
+async def test_an_answer_without_an_end_is_told_at_once_as_far_as_a_chain_keeps_it(
+    tmp_path: Path, open_session: Open, endless: str
+) -> None:
+    text, thoughts = ("A" * 200_000, "") if endless == "text" else (IDEAS[0], "hm " * 50_000)
+    path = record(tmp_path / "r.json", text, IDEAS[1], thoughts=thoughts)
+    session = open_session(make_plan(team=solo(recorded(path))), RecordedProvider())
+    session.subscribe(_stop_when_paused(session))
+    follower = Follower(session)
+    await session.run()
+    first, second = texts(session.state)
+    assert (len(first), second) == (min(len(text), 20_000), IDEAS[1])
+    assert [event.tries for event in follower.of(ev.ProposalFinished)] == [1, 1]
+
+
 async def test_who_has_no_more_is_passed_over_and_the_others_go_on(tmp_path: Path, open_session: Open) -> None:
     path = record(tmp_path / "r.json", IDEAS[0])
     record(path, *IDEAS[1:], model="bob")

@@ -74,6 +74,17 @@ def test_of_many_models_the_best_five_are_teams_too(tmp_path: Path) -> None:
     assert {member.name for member in five.members} == {f"model {number}" for number in range(3, 8)}
 
 
+async def test_models_of_any_name_can_be_members(tmp_path: Path, sessions: Path, embedder: WordLlamaEmbedder) -> None:
+    made = rehearsal(public_file(tmp_path / "a.json", {"lab/one": 1, "lab-one": 2, "you": 3, "": 2, "·": 2}), 1)
+    names = [member.name for member in made.teams[0].members]
+    assert names == ["lab-one", "lab-one-2", "you-2", "nameless", "-"]
+    assert set(made.teams[-1].routes.values()) == {"you-2"}
+    rules = Rules(embedding_novelty=0.0, mechanical=False, patience=1)
+    compared = Comparison(teams=made.teams, questions=made.questions, limit=None, rules=rules)
+    runs = await Contest(compared, sessions, Providers(), embedder).run(8, lambda run: None)
+    assert {(run.team, run.valid) for run in runs} >= {("lab-one", 1), ("lab-one-2", 2), ("you-2", 3), ("nameless", 2)}
+
+
 def test_with_few_questions_nothing_is_held_out_and_that_is_said(tmp_path: Path) -> None:
     made = rehearsal(public_file(tmp_path / "a.json", {"one": 1, "two": 2}, questions=6), 12)
     assert not made.held_out

@@ -16,7 +16,7 @@ from core.store.log import EVENTS_FILE
 from core.teams.profiles import Estimate, Profile, Tally, chances, in_leaf, levels, spread_of, usual_spread
 from core.teams.published import published_models
 from core.teams.results import Asked, EarlierSessions, Results
-from core.teams.routes import key_of, leaf_profiles, route_table, routes_for, routes_from
+from core.teams.routes import key_of, leaf_profiles, route_table, routes_from
 from core.teams.weights import weighed, weights
 from tests.conftest import make_plan, scripted_team
 
@@ -316,15 +316,15 @@ def test_results_of_ones_own_come_before_the_published_and_own_domains_are_leave
     own = Results(
         {replace(asked, effort="high" if "high" in asked.model else ""): p for asked, p in own.profiles.items()}
     )
-    routes = routes_for(team, lambda: own)
+    routes = route_table(team.places, lambda: own).as_spec
     assert (routes["Biology"], routes["Own"]) == ("o1", "o3-mini-high")
     assert routes.keys() == {key_of(leaf) for leaf in LEAVES} | {"Own", "*"}
     replace(team, routes=routes)  # it is one that a team takes
 
 
 def test_nothing_known_is_an_empty_table() -> None:
-    assert route_table([member("x"), member("y")], Results).routes == ()
-    assert routes_for(TeamSpec(name="t", members=(member("x"),)), Results) == {}
+    table = route_table([member("x"), member("y")], Results)
+    assert (table.routes, table.as_spec) == ((), {})
 
 
 def test_what_another_of_its_kind_is_good_at_a_model_need_not_be() -> None:

@@ -274,6 +274,46 @@ async def test_for_a_lead_that_names_nothing_directions_are_drawn_and_recorded_a
     assert chain_of(session).responses == 2
 
 
+@pytest.mark.parametrize("kind", ["denied", "server", "missing", "unreadable"])
+async def test_without_a_lead_that_answers_the_others_go_on(open_session: Open, kind: FailureKind) -> None:
+    team = scripted_team("anna", "bert", "cleo", strategy="hierarchy")
+    cast = Cast()
+    cast.faults["model-anna"] = kind
+    session, follower = await run(open_session, team, cast, ideas=3)
+    assert [idea.author in ("bert", "cleo") for idea in chain_of(session).ideas] == [True] * 3
+    assert follower.of(ev.DirectionsNamed) == []
+    assert {started.direction for started in follower.of(ev.ProposalStarted)} == {""}
+    assert {(chosen.by, chosen.why) for chosen in follower.of(ev.ProposalChosen)} == {("draw", f"model-anna is {kind}")}
+    assert len(follower.of(ev.AsideFailed)) == 6, "it is in the log each time"
+
+
+@pytest.mark.parametrize("names", [("anna", "bert", "cleo"), ("anna",)])
+@pytest.mark.parametrize("kind", ["denied", "server"])
+async def test_with_nobody_who_answers_a_hierarchy_pauses(
+    open_session: Open, names: tuple[str, ...], kind: FailureKind
+) -> None:
+    cast = Cast()
+    cast.faults.update({f"model-{name}": kind for name in names})
+    session = open_session(make_plan(team=scripted_team(*names, strategy="hierarchy"), max_ideas=3), cast)
+    follower = Follower(session)
+    running = asyncio.create_task(session.run())
+    paused = await follower.next(ev.Paused)
+    assert paused.by == "trouble"
+    session.send(cmd.Stop())
+    await running
+    assert len(cast.asked) < 40
+
+
+async def test_every_proposal_of_a_step_has_a_place_of_its_own_in_the_log(open_session: Open) -> None:
+    lab = replace(scripted_team("x", "y", strategy="parallel"), name="lab", drafts=2)
+    groups = (Group(name="lab", team=lab), Group(name="den", team=lab))
+    for strategy in ("parallel", "hierarchy"):
+        team = replace(scripted_team("anna", "bert", strategy=strategy), groups=groups, drafts=2, directions=7)
+        _, follower = await run(open_session, team, Cast(), ideas=3)
+        slots = Counter((each.step, ev.slot_of(each.member, each.draft)) for each in follower.of(ev.ProposalStarted))
+        assert set(slots.values()) == {1}
+
+
 async def test_a_member_can_be_a_team(open_session: Open) -> None:
     lab = replace(scripted_team("cleo", "dora", strategy="parallel"), name="lab")
     team = replace(scripted_team("anna", strategy="parallel"), groups=(Group(name="lab", team=lab),), selector="random")

@@ -8,7 +8,7 @@ import pytest
 from core.config import checked, config_folder, read_plan, write_plan
 from core.errors import UsageError
 from core.models import Member, ModelSpec, TeamSpec
-from core.naming import broken_teams, fault_line, team_named, team_tables
+from core.naming import broken_teams, fault_line, solo_team, team_named, team_tables
 from core.settings import Settings, read_settings
 from core.settings_reader import checked_settings
 from core.teams.checking import check_file
@@ -118,6 +118,60 @@ def test_who_selects(path: Path, selector: str, expected: str) -> None:
     assert (found if isinstance(found, str) else found.model) == expected
 
 
+def test_the_person_may_select_and_another_for_them_when_they_take_too_long(path: Path) -> None:
+    text = """
+    [teams.t]
+    strategy = "parallel"
+    selector = "me"
+    selector_seconds = 90
+    instead = "best"
+    members = ["luna", "openai/o1"]
+    """
+    team = team_named("t", read(path, text))
+    assert (team.selector, team.selector_seconds) == ("me", 90)
+    assert isinstance(team.instead, ModelSpec)
+    assert team.instead.model == "o1"
+
+
+@pytest.mark.parametrize("strategy", ["sample", "router", "bandit", "solo", "hierarchy"])
+@pytest.mark.parametrize("selector", ["best", "me", "nobody"])
+def test_a_selector_that_nobody_asks_is_an_oddity_and_no_more(path: Path, strategy: str, selector: str) -> None:
+    text = f'[teams.t]\nstrategy = "{strategy}"\nselector = "{selector}"\nmembers = ["luna", "sol"]\n'
+    settings = read(path, text)
+    assert [problem.endswith("only the strategy parallel looks at it") for problem in settings.problems] == [True]
+    assert team_named("t", settings).selector == "novel"
+
+
+@pytest.mark.parametrize(
+    ("members", "names"),
+    [
+        ('["lab/luna·2", "lab-luna-2"]', ["lab-luna-2", "lab-luna-2-2"]),
+        ('["you", { model = "luna", name = " a  b " }]', ["you-2", "a b"]),
+        ('[{ team = "a/b" }, { model = "luna", name = " " }]', ["luna", "a-b"]),
+    ],
+)
+def test_what_a_model_or_a_team_is_called_can_be_no_members_name_as_it_is(
+    path: Path, members: str, names: list[str]
+) -> None:
+    text = f"""
+    [models."lab/luna·2"]
+    provider = "openai"
+    model = "a"
+    [models.lab-luna-2]
+    provider = "openai"
+    model = "b"
+    [models.you]
+    provider = "openai"
+    model = "c"
+    [teams."a/b"]
+    members = ["luna"]
+    [teams.t]
+    members = {members}
+    """
+    assert [place.name for place in team_named("t", read(path, text)).places] == names
+    assert solo_team(ModelSpec(name="lab/luna")).members[0].name == "lab-luna"
+
+
 def test_an_effort_of_a_members_own_leaves_room_for_the_thoughts_it_asks_for(path: Path) -> None:
     team = team_named(
         "t", read(path, '[teams.t]\nmembers = [{ model = "anthropic/claude-3-7-sonnet", effort = "high" }]')
@@ -156,7 +210,7 @@ def test_an_effort_of_a_members_own_leaves_room_for_the_thoughts_it_asks_for(pat
         ),
         (
             "members = [{ team = 'embeded' }]",
-            "[teams.t] members[0].team: expected one of t, embedded, ",
+            "[teams.t] members[0].team: expected one of embedded, embedded-solo, ",
         ),
         (
             "members = ['luna', 'sol']\nstrategy = 'hierarchy'\nlead = 'luno'",
@@ -168,7 +222,24 @@ def test_an_effort_of_a_members_own_leaves_room_for_the_thoughts_it_asks_for(pat
         ),
         (
             "members = ['luna']\nstrategy = 'parallel'\nselector = 'lunatic'",
-            "[teams.t] selector: expected novel, random, best, a member or a model. There is no model 'lunatic'",
+            "[teams.t] selector: expected novel, random, best, me, a member or a model. There is no model 'lunatic'",
+        ),
+        (
+            "members = ['luna']\nstrategy = 'parallel'\nselector = 'me'\ninstead = 'me'",
+            "[teams.t] instead: expected novel, random, best, a member or a model. There is no model 'me'",
+        ),
+        ("members = ['luna']\nselector_seconds = 0", "[teams.t] selector_seconds: expected `float` > 0"),
+        (
+            "members = [{ model = 'luna', name = 'a/b' }]",
+            "[teams.t] members[0].name: expected a name without /, got 'a/b'",
+        ),
+        (
+            "members = ['luna', { team = 'embedded', name = 'a·2' }]",
+            "[teams.t] members[1].name: expected a name without ·, got 'a·2'",
+        ),
+        (
+            "strategy = 'hierarchy'\nmembers = [{ team = 'embedded' }]",
+            "[teams.t] members: A team of teams has nobody to lead it",
         ),
         (
             "members = [{ model = 'luna', name = 'a' }, { model = 'sol', name = 'a' }]",

@@ -104,10 +104,14 @@ def test_what_a_member_draws_in_a_step_is_its_own() -> None:
     assert len({int(generator(7, "q", *place).integers(2**62)) for place in places}) == len(places)
 
 
-@pytest.mark.parametrize("weight", [1e-3, 1e6])
-def test_weights_are_shares_whatever_their_size(weight: float) -> None:
-    team = weighted(anna=weight, bert=weight)
+@pytest.mark.parametrize("inverted", [False, True])
+@pytest.mark.parametrize("weight", [5e-324, 1e-300, 1e-3, 1e6])
+def test_weights_are_shares_whatever_their_size(weight: float, inverted: bool) -> None:
+    team = replace(weighted(anna=weight, bert=weight), inverted=inverted)
     assert {drawn(team, step) for step in range(40)} == {"anna", "bert"}
+    uneven = replace(weighted(anna=weight, bert=1e6), inverted=inverted)
+    expected = {"anna", "bert"} if weight == 1e6 else {"anna"} if inverted else {"bert"}
+    assert {drawn(uneven, step) for step in range(40)} == expected
 
 
 def test_whoever_can_not_be_asked_is_not_drawn() -> None:
@@ -183,6 +187,46 @@ async def test_a_lead_names_directions_and_each_worker_gets_one() -> None:
     assert proposal.member == "bert"
 
 
+async def test_whoever_can_not_be_asked_does_not_lead() -> None:
+    team = replace(scripted_team("anna", "bert", "cleo", strategy="hierarchy"), lead="bert")
+    assert [place.name for place in strategy_for(team).draw(View(team, barred={"bert"}))] == ["anna", "cleo"]
+    alone = replace(scripted_team("anna", strategy="hierarchy"), groups=(Group(name="lab", team=scripted_team("x")),))
+    assert [place.name for place in strategy_for(alone).draw(View(alone, barred={"anna"}))] == ["anna", "lab"]
+
+
+@pytest.mark.parametrize(
+    ("members", "directions", "asked"),
+    [
+        (("anna",), None, [("lab", 0), ("den", 0)]),
+        (("anna",), 5, [("lab", 0), ("den", 0)]),
+        (("anna", "bert"), 5, [("bert", 0), ("lab", 0), ("den", 0), ("bert", 1), ("bert", 2)]),
+        (("anna", "bert"), 1, [("bert", 0)]),
+    ],
+)
+async def test_a_team_in_a_members_place_proposes_once_a_step_along_a_lead(
+    members: tuple[str, ...], directions: int | None, asked: list[tuple[str, int]]
+) -> None:
+    groups = tuple(Group(name=name, team=scripted_team("x", "y")) for name in ("lab", "den"))
+    team = replace(scripted_team(*members, strategy="hierarchy"), groups=groups, directions=directions)
+    view = View(team)
+    await strategy_for(team).propose(strategy_for(team).draw(view), view)
+    assert [(each.place.name, each.draft) for each in view.wanted] == asked
+    assert len({each.direction for each in view.wanted}) == len(asked), "each a direction of its own"
+
+
+async def test_and_among_all_who_propose_at_once() -> None:
+    group = Group(name="lab", team=scripted_team("x", "y"))
+    team = replace(scripted_team("anna", strategy="parallel"), groups=(group,), drafts=3)
+    view = View(team)
+    await strategy_for(team).propose(strategy_for(team).draw(view), view)
+    assert [(each.place.name, each.draft) for each in view.wanted] == [
+        ("anna", 0),
+        ("anna", 1),
+        ("anna", 2),
+        ("lab", 0),
+    ]
+
+
 # ── bandit ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -227,6 +271,15 @@ def test_per_time_a_slow_member_must_be_as_much_better() -> None:
     assert found["anna"] > 0.9
 
 
+def test_what_a_person_had_a_hand_in_tells_nothing_of_who_wrote_it() -> None:
+    team = scripted_team("anna", "bert", strategy="bandit")
+    chain = with_history(*[("anna", True), ("bert", False)] * 15)
+    ideas = chain.ideas
+    for touched in ({"original": "y"}, {"removed": True}, {"by_person": True}):
+        chain.ideas = [replace(idea, **touched) for idea in ideas]
+        assert shares(team, chain) == shares(team, with_history())
+
+
 def test_the_last_idea_is_not_looked_at_so_that_a_step_asked_ahead_draws_the_same() -> None:
     team = scripted_team("anna", "bert", strategy="bandit")
     known = with_history(*[("anna", True), ("bert", False)] * 5, ("bert", True))
@@ -256,6 +309,10 @@ def test_members_of_a_team_within_a_team_have_names_of_their_own() -> None:
         ({"lead": "nobody"}, "is no member"),
         ({"routes": {"Physics": "nobody"}}, "which is no member"),
         ({"groups": (Group(name="anna", team=scripted_team("x")),)}, "Two members are called"),
+        (
+            {"members": (), "groups": (Group(name="lab", team=scripted_team("x")),), "strategy": "hierarchy"},
+            "nobody to lead it",
+        ),
     ],
 )
 def test_a_team_that_can_not_be_is_refused(fields: dict[str, object], why: str) -> None:
