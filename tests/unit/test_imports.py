@@ -2,8 +2,12 @@
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[2]
 
 EVERYTHING = [
     "core.session",
@@ -45,3 +49,29 @@ def test_the_ground_floor_needs_no_numpy(module: str) -> None:
 
 def test_the_check_itself_sees_what_is_loaded() -> None:
     assert loaded(["core.session"], ["numpy", "asyncio"]) == ["numpy", "asyncio"]
+
+
+FOUNDATIONS = {
+    "Events, commands": {
+        "commands",
+        "errors",
+        "events",
+        "files",
+        "leaf_files",
+        "levers",
+        "models",
+        "questions",
+        "text",
+    },
+    "State knows": {"chain", "errors", "events", "levers", "models", "state", "text"},
+}
+"""What the lowest parts may know of; of everything else in `core` they may not."""
+
+
+@pytest.mark.parametrize("name", FOUNDATIONS)
+def test_the_contracts_of_the_lowest_parts_name_every_other_part(name: str) -> None:
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contracts = pyproject["tool"]["importlinter"]["contracts"]
+    [forbidden] = [each["forbidden_modules"] for each in contracts if each["name"].startswith(name)]
+    parts = {path.stem for path in (ROOT / "core").iterdir() if not path.name.startswith("_")}
+    assert {f"core.{part}" for part in parts - FOUNDATIONS[name]} == set(forbidden)
