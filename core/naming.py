@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from core.config import Judging, path_of
 from core.errors import TeamIncompleteError, UsageError
 from core.keys import scrub
-from core.models import YOU, EmbedderSpec, Member, ModelSpec, Served, TeamSpec
+from core.models import EmbedderSpec, Member, ModelSpec, Served, TeamSpec
 from core.providers.addresses import holds_secret
 from core.providers.known import EMBEDDING, at_host, catalogue, completed, completed_embedder, short_name
 from core.settings import Settings, TeamTable
@@ -193,8 +193,7 @@ def embedder_of(team: str, settings: Settings) -> Literal["wordllama"] | Embedde
 
 def solo_team(spec: ModelSpec) -> TeamSpec:
     """A team of one model, named after it."""
-    name = spec.name if spec.name != YOU else f"{spec.name} (model)"
-    return TeamSpec(name=name, strategy="solo", members=(member_of(name, spec),))
+    return TeamSpec(name=spec.name, strategy="solo", members=(member_of(free_name(spec.name, ()), spec),))
 
 
 def team_of(specs: Sequence[ModelSpec]) -> TeamSpec:

@@ -1,6 +1,6 @@
 """The teams that a person can choose from: their own, those made of what was found here, and the built-in ones."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -8,8 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.config import Judging
+from core.errors import JagstormError
 from core.models import EmbedderSpec, TeamSpec
-from core.naming import broken_teams, embedder_of, judging_of, offered_judge, offered_team, solo_team, teams
+from core.naming import broken_teams, embedder_of, judging_of, offered_judge, offered_team, solo_team, team_named, teams
 from core.settings import Settings
 from core.teams.presets import default_team, on_model, presets, shipped
 from core.teams.results import Results
@@ -49,7 +50,8 @@ def offered(
     ]
     of_paper = [team for name, team in known.items() if name not in settings.teams and shipped()[name].found]
     of_found = _of_found(settings, found, of_paper, results)
-    every = sorted([*own, *of_found, *built_in], key=lambda offer: offer.team.name != settings.default_team)
+    apart = _told_apart([*own, *of_found, *built_in])
+    every = sorted(apart, key=lambda offer: offer.team.name != settings.default_team)
     if asked_for is None:
         return every
     first = Offer(team=asked_for, judging=_judging(settings, found), embedder=embedder_of("", settings))
@@ -59,6 +61,29 @@ def offered(
 def problems(settings: Settings) -> list[str]:
     """What is odd in the config file, a line each."""
     return [*settings.problems, *broken_teams(settings).values()]
+
+
+def no_default(settings: Settings, found: "Sequence[FoundModel]", results: Callable[[], Results] = Results) -> str:
+    """Why the person's default team is not among what is offered, in a line; "" if it is, or if `problems` says so."""
+    if not settings.default_team or settings.default_team in broken_teams(settings):
+        return ""
+    try:
+        team_named(settings.default_team, settings, found, results)
+    except JagstormError as error:
+        return f"The default team can't be chosen. {error.message}"
+    return ""
+
+
+def _told_apart(offers: Iterable[Offer]) -> Iterator[Offer]:
+    """Each by a name of its own: a model alone that is called as a team is, or as one elsewhere, says where it is."""
+    taken: set[str] = set()
+    for offer in offers:
+        team = offer.team
+        if team.name in taken:
+            team = replace(team, name=f"{team.name}, {team.about}")
+        if team.name not in taken:
+            taken.add(team.name)
+            yield replace(offer, team=team)
 
 
 def _own(team: TeamSpec, settings: Settings, found: "Sequence[FoundModel]") -> Offer:

@@ -16,6 +16,7 @@ from core.questions import OWN, Question, own_question
 from core.randomness import generator
 from core.teams.profiles import Profile, Tally
 from core.teams.routes import Table, key_of, routes_from
+from core.teams.written import free_name
 from core.text import shown
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
 class Record(Struct, frozen=True, kw_only=True):
     """One model's own chains, by `question_key`."""
 
+    name: str
+    """What the member is called that tells it."""
     model: str
     path: Path
     chains: dict[str, PublicChain]
@@ -58,7 +61,7 @@ def rehearsal(path: Path, count: int, random_seed: int = 0) -> Rehearsal:
     """
     records, left_out = _records(path)
     if len(records) < 2:
-        raise UsageError(f"{shown(path)} holds results of {len(records)} models: a rehearsal needs two or more")
+        raise UsageError(f"{shown(path)} holds results of {len(records) or 'no'} model: a rehearsal needs two or more")
     shared = [key for key in records[0].chains if all(key in record.chains for record in records)]
     if not shared:
         raise UsageError(f"The models in {shown(path)} share no question")
@@ -96,7 +99,8 @@ def _records(path: Path) -> tuple[list[Record], list[str]]:
             elif model in records:
                 left_out.append(f"{shown(file)} holds {model} once more")
             else:
-                records[model] = Record(model=model, path=file, chains=own)
+                name = free_name(model, [record.name for record in records.values()])
+                records[model] = Record(name=name, model=model, path=file, chains=own)
     return list(records.values()), left_out
 
 
@@ -163,7 +167,7 @@ def _member(record: Record, weight: float) -> Member:
         context=10_000_000,
         pace=0.0,
     )
-    return Member(name=record.model, model=spec, weight=max(float(weight), 0.01), style="tagged")
+    return Member(name=record.name, model=spec, weight=max(float(weight), 0.01), style="tagged")
 
 
 def _routes(records: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
@@ -172,7 +176,7 @@ def _routes(records: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
         Profile({leaf: sum(map(_tally, chains), Tally()) for leaf, chains in _by_leaf(record, keys).items()})
         for record in records
     ]
-    return Table(routes_from([record.model for record in records], profiles), "own").as_spec
+    return Table(routes_from([record.name for record in records], profiles), "own").as_spec
 
 
 def _raw_routes(records: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
@@ -181,7 +185,7 @@ def _raw_routes(records: Sequence[Record], keys: Sequence[str]) -> dict[str, str
     return {
         key_of(leaf): max(
             zip(records, leaves, strict=True), key=lambda each: sum(chain.responses for chain in each[1][leaf])
-        )[0].model
+        )[0].name
         for leaf in leaves[0]
     }
 

@@ -17,6 +17,10 @@ from core.text import clean_line, shown
 CONFIG_FILE = "config.toml"
 
 
+LostTerminal = Literal["detach", "stop"]
+"""Run on without it, or end there, to be resumed."""
+
+
 class MemberTable(Struct, frozen=True, kw_only=True):
     """A member as a person writes it: a model, or another team in its place."""
 
@@ -50,7 +54,10 @@ class TeamTable(Struct, frozen=True, kw_only=True):
     inverted: bool = False
     drafts: Annotated[int, Meta(ge=1, le=20)] = 1
     selector: str = "novel"
-    """A `Chooser`; `best` for the member of the greatest weight; a member's name, or a model's."""
+    """A `Chooser`; `best` for the member of the greatest weight; a member's name, or a model's; `me` for the person."""
+    selector_seconds: Annotated[float, Meta(gt=0, le=1e6)] | None = None
+    instead: str = "novel"
+    """As `selector`, but for `me`."""
     selector_orders: Literal[1, 2] = 1
     lead: str = ""
     directions: Annotated[int, Meta(ge=1, le=20)] | None = None
@@ -79,6 +86,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     default_team: Annotated[str, Meta(description="The team chosen at the start")] = ""
     embedder: Annotated[str, Meta(description="Measures novelty")] = ""
     theme: Annotated[str, Meta(description="Colours")] = ""
+    lost_terminal: Annotated[LostTerminal, Meta(description="What sessions do when their terminal goes away")] = "detach"
     problems: tuple[str, ...] = ()
     """What is odd in the file but does no harm, a line each: keys that are not ours."""
 

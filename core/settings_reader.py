@@ -18,7 +18,7 @@ from core.models import Budget, EmbedderSpec, ModelSpec, ProviderName, Served, T
 from core.providers.addresses import holds_secret
 from core.providers.known import EMBEDDING, at_host, catalogue, completed, completed_embedder
 from core.questions import LEAVES
-from core.settings import MemberTable, Settings, TeamTable
+from core.settings import LostTerminal, MemberTable, Settings, TeamTable
 from core.spelling import nearest
 from core.text import clean_all, clean_line, shown
 
@@ -38,6 +38,8 @@ _LOOKED_AT_BY = {
     "inverted": "sample",
     "drafts": "parallel",
     "selector": "parallel",
+    "selector_seconds": "parallel",
+    "instead": "parallel",
     "selector_orders": "parallel",
     "lead": "hierarchy",
     "directions": "hierarchy",
@@ -60,6 +62,7 @@ class _Top(Struct):
     default_team: str = ""
     embedder: str = ""
     theme: str = ""
+    lost_terminal: LostTerminal = "detach"
 
 
 class _Judges(Struct):
@@ -94,6 +97,7 @@ class _Reader:
             default_team=top.default_team,
             embedder=top.embedder,
             theme=top.theme,
+            lost_terminal=top.lost_terminal,
             problems=tuple(dict.fromkeys(self._problems)),
         )
 

@@ -26,7 +26,8 @@ def asked(team: TeamSpec, judging: Judging, embedder: Literal["wordllama"] | Emb
 
 def selectors(team: TeamSpec) -> list[ModelSpec]:
     """Models that pick among proposals, in the team and in the teams within it."""
-    own = [team.selector] if team.strategy == "parallel" and isinstance(team.selector, ModelSpec) else []
+    choosers = (team.selector, team.instead) if team.strategy == "parallel" else ()
+    own = [chooser for chooser in choosers if isinstance(chooser, ModelSpec)]
     return [*own, *(selector for group in team.groups for selector in selectors(group.team))]
 
 

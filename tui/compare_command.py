@@ -8,6 +8,8 @@ import click
 from tui.options import AS_JSON, CONFIG, QUESTIONS, SESSIONS, judged, question_ids, team_names
 from tui.signals import held_signals
 
+_MOST = {"calls": 10**9, "tokens": 10**15, "cost": 1e9}
+
 _WISHES = ("judges", "nearest", "controls", "embedder", "patience", "random_seed")
 
 
@@ -19,6 +21,26 @@ def sizes_in(_: click.Context, __: click.Parameter, value: str | None) -> range 
     if match and 1 <= int(match[1]) <= int(match[2] or match[1]):
         return range(int(match[1]), int(match[2] or match[1]) + 1)
     raise click.BadParameter("a number of members, or two as in 1..5")
+
+
+def budget_in(_: click.Context, __: click.Parameter, value: tuple[str, float] | None) -> tuple[str, float] | None:
+    """Calls and tokens in whole numbers, money in what there is of it."""
+    if value is None:
+        return None
+    kind, amount = value
+    if not 0 < amount <= _MOST[kind]:
+        raise click.BadParameter(f"more than 0 {kind}, and at most {_MOST[kind]:,.0f}")
+    if kind != "cost" and not amount.is_integer():
+        raise click.BadParameter(f"a whole number of {kind}")
+    return value
+
+
+def seeds_in(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Two or more of `off`, `far`, `near` and `any`, with commas between."""
+    names = tuple(dict.fromkeys(value.split(","))) if value is not None else ()
+    if value is not None and (len(names) < 2 or not set(names) <= {"off", "far", "near", "any"}):
+        raise click.BadParameter("two or more of off, far, near and any, as in off,far")
+    return names
 
 
 @click.command()
@@ -41,8 +63,15 @@ def sizes_in(_: click.Context, __: click.Parameter, value: str | None) -> range 
 )
 @click.option("--sizes", callback=sizes_in, metavar="N..M", help="Each team with its N to M members of most weight.")
 @click.option(
+    "--seeds",
+    callback=seeds_in,
+    metavar="off,far,near",
+    help="One team without seeds, and with one in each step, far from the question or near.",
+)
+@click.option(
     "--budget",
-    type=(click.Choice(["calls", "tokens", "cost"]), click.FloatRange(min=0, min_open=True)),
+    type=(click.Choice(list(_MOST)), float),
+    callback=budget_in,
     metavar="calls|tokens|cost N",
     help="What each chain may use (default: 40 calls; in a rehearsal no limit). Cost in US dollars.",
 )

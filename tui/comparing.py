@@ -1,6 +1,8 @@
 """`jagstorm compare`: teams on the same questions and the same budget, and always the best member alone beside them."""
 
 import asyncio
+import secrets
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -14,10 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.analysis.standings import Report, Run, report
-from core.comparing import Comparison, Contest, smaller
+from core.comparing import Comparison, Contest, asks_a_person, smaller
 from core.config import sessions_folder
 from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, EXIT_MODEL, UsageError
 from core.lengthening import TROUBLE
+from core.levers import Each, Off, SeedPolicy
 from core.metering import Limit
 from core.models import TeamSpec
 from core.naming import needs_models, team_named
@@ -34,10 +37,20 @@ from core.text import clean_line, shown
 from tui.listing import bank_with
 from tui.settings import models_here, settings_with_keys
 from tui.signals import STOPPING
-from tui.standings import report_lines
+from tui.standings import counted, report_lines
+from tui.words import judging_words
 
 USUAL = Limit("calls", 40)
 """What a chain may use where nobody says so and calls may cost something."""
+
+
+SEEDS: dict[str, SeedPolicy] = {
+    "off": Off(),
+    "far": Each(distance="far"),
+    "near": Each(distance="near"),
+    "any": Each(distance="any"),
+}
+"""A fresh seed in each step, or none: nothing comes between what a seed does and what is seen of it."""
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -47,6 +60,8 @@ class Wanted(Struct, frozen=True, kw_only=True):
     question_files: tuple[str, ...] = ()
     teams: tuple[str, ...] = ()
     sizes: range | None = None
+    seeds: tuple[str, ...] = ()
+    """Some of `SEEDS`, in the place of several teams."""
     limit: Limit | None = None
     repeats: int = 1
     rehearse: Path | None = None
@@ -92,15 +107,21 @@ def compare(
     kept = None if thrown_away else folder
     if stopped:
         _say(f"Stopped after {len(runs)} of {comparison.chains} chains{f'; they are in {shown(kept)}' if kept else ''}")
-        return EXIT_INTERRUPTED
-    outcome = _outcome(comparison, runs, kept)
+        comparison = comparison.finished(runs)
+        if not comparison.questions:
+            return EXIT_INTERRUPTED
+        _say(f"What follows is of {_extent(comparison)}: so far everybody has come")
+    outcome = _outcome(comparison, comparison.of(runs), kept)
     if as_json:
         click.echo(msgspec.json.encode(outcome))
     else:
         click.echo("\n".join(report_lines(outcome.report, recorded=wanted.rehearse is not None)))
         if kept:
             click.echo(f"\nSaved in {shown(kept)}")
-    return _exit_code(comparison, runs)
+        if kept and wanted.seeds:
+            click.echo(f"Idea by idea: jagstorm seeds effect {shlex.quote(shown(kept))}")
+    code = _exit_code(comparison, outcome.runs)
+    return EXIT_INTERRUPTED if stopped else code
 
 
 def _comparison(wanted: Wanted, wishes: Wishes, settings: Settings, sessions: str | None) -> Comparison:
@@ -113,6 +134,10 @@ def _comparison(wanted: Wanted, wishes: Wishes, settings: Settings, sessions: st
     names = tuple(dict.fromkeys(wanted.teams))
     found = models_here(settings) if any(needs_models(name, settings) for name in names) else None
     teams = _sized(tuple(team_named(name, settings, found, results) for name in names), wanted.sizes)
+    if waiting := next((team for team in teams if asks_a_person(team)), None):
+        raise UsageError(f"{waiting.name} lets a person pick, and here is none: compare it with another selector")
+    if wanted.seeds and len(teams) > 1:
+        raise UsageError("--seeds is about one team: name one --team, without --sizes")
     plan = plan_for(questions[0], replace(wishes, team=names[0]), settings, found, results)
     return Comparison(
         teams=teams,
@@ -123,13 +148,14 @@ def _comparison(wanted: Wanted, wishes: Wishes, settings: Settings, sessions: st
         judging=plan.judging,
         embedder=plan.embedder,
         random_seed=wishes.random_seed or 0,
+        policies={f"seeds {name}": SEEDS[name] for name in wanted.seeds},
     )
 
 
 def _rehearsed(path: Path, wanted: Wanted, wishes: Wishes, settings: Settings, quiet: bool) -> Comparison:
     """Teams of the models whose results are under `path`. The embedding rule alone, unless judges are named."""
-    if wanted.question_ids or wanted.teams:
-        raise UsageError("A rehearsal has teams and questions of its own: leave out --team and --question-id")
+    if wanted.question_ids or wanted.teams or wanted.seeds:
+        raise UsageError("A rehearsal has teams and questions of its own: leave out --team, --question-id and --seeds")
     made = rehearsal(path, wanted.count, wishes.random_seed or 0)
     if not quiet:
         _say_what_is_rehearsed(made)
@@ -176,7 +202,7 @@ def _folder(sessions: str | None, thrown_away: bool) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="jagstorm-") as folder:
             yield Path(folder)
     else:
-        yield sessions_folder(sessions) / f"compare-{datetime.now():%Y%m%d-%H%M%S}"
+        yield sessions_folder(sessions) / f"compare-{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
 async def _run(
@@ -205,13 +231,12 @@ async def _run(
 
 
 def _outcome(comparison: Comparison, runs: Sequence[Run], kept: Path | None) -> Outcome:
-    teams = {team.name: comparison.members_of(team) for team in comparison.teams}
     questions = [question.id for question in comparison.questions]
     return Outcome(
         questions=comparison.questions,
         limit=comparison.limit,
         repeats=comparison.repeats,
-        report=report(runs, teams, questions, generator(comparison.random_seed, "bootstrap")),
+        report=report(runs, comparison.compared, questions, lambda: generator(comparison.random_seed, "bootstrap")),
         runs=runs,
         sessions=None if kept is None else shown(kept),
     )
@@ -232,20 +257,20 @@ def _exit_code(comparison: Comparison, runs: Sequence[Run]) -> int:
 
 
 def _head(comparison: Comparison) -> str:
-    limit = comparison.limit
-    amount = (
-        f"${limit.amount:g}" if limit and limit.kind == "cost" else f"{limit.amount:,g} {limit.kind}" if limit else ""
-    )
-    each = f"up to {amount} each" if limit else "each until a rule ends it"
-    return (
-        f"{_many(len(comparison.teams), 'team')}, {_many(len(comparison.members), 'member')} alone, "
-        f"{_many(len(comparison.questions), 'question')}, {_many(comparison.repeats, 'repeat')}: "
-        f"{_many(comparison.chains, 'chain')}, {each}"
-    )
+    each = f"up to {_amount(comparison.limit)} each" if comparison.limit else "each until a rule ends it"
+    who = f"{counted(len(comparison.teams), 'team')}, {counted(len(comparison.members), 'member')} alone"
+    if comparison.policies:
+        who = f"{clean_line(comparison.teams[0].name, 60)} with {', '.join(comparison.policies)}"
+    judged = f"; all judged by {judging_words(comparison.judging)}" if comparison.judging.judges else ""
+    return f"{who}, {_extent(comparison)}: {counted(comparison.chains, 'chain')}, {each}{judged}"
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def _extent(comparison: Comparison) -> str:
+    return f"{counted(len(comparison.questions), 'question')}, {counted(comparison.repeats, 'repeat')}"
+
+
+def _amount(limit: Limit) -> str:
+    return f"${limit.amount:g}" if limit.kind == "cost" else counted(int(limit.amount), limit.kind.removesuffix("s"))
 
 
 def _say(text: str) -> None:

@@ -1,6 +1,7 @@
 """A person's settings and keys, as every command that reaches models needs them."""
 
 import asyncio
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
     from core.providers.discovery.found import FoundModel
 
 
-def settings_with_keys(config: str | None) -> Settings:
-    """The settings, with the keys of `.env` files in the environment; what is odd in them is said on standard error.
+def settings_with_keys(config: str | None, odd: Callable[[Settings], Iterable[str]] = problems) -> Settings:
+    """The settings, with the keys of `.env` files in the environment; what is `odd` in them is said on standard error.
 
     Raises `UsageError`.
     """
     around = surroundings(config)
     settings = around.settings
-    for problem in [*problems(settings), *around.env.warnings]:
+    for problem in [*odd(settings), *around.env.warnings]:
         click.echo(f"jagstorm: {clean_line(problem)}", err=True)
     return settings
 

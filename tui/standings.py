@@ -13,8 +13,10 @@ from core.metering import BUDGET, EXHAUSTED
 from core.text import clean_line
 from tui.words import END_WORDS
 
-WIDTH = 100
+WIDTH = 80
 LABEL = 14
+NAME, IDEAS, CALLS, A_CALL = 27, 7, 9, 7
+"""Columns."""
 
 NOTABLE = 1.1
 """How many times the calls must be before it is said."""
@@ -36,6 +38,8 @@ _VERDICTS = {
     "no difference seen": "no difference seen",
     "too few chains to tell": f"too few chains to tell ({ENOUGH} are the least)",
 }
+
+_IN_SHORT = {"no difference seen": "no difference", "too few chains to tell": "too few chains"}
 
 
 def report_lines(report: Report, *, recorded: bool = False) -> Iterable[str]:
@@ -84,26 +88,44 @@ def _alone_lines(alone: Alone, *, timed: bool) -> Iterable[str]:
 
 def _dearer(alone: Alone) -> str:
     """What a team's lead took, where it took more."""
-    return f", for {alone.calls:.1f} times the calls" if alone.calls >= NOTABLE else ""
+    return f", for {_times(alone)} times the calls" if alone.calls >= NOTABLE else ""
+
+
+def _times(alone: Alone) -> str:
+    return f"{alone.calls:.1f}" if alone.calls < 10 else f"{alone.calls:,.0f}"
 
 
 def _pair_lines(pair: Pair) -> Iterable[str]:
     said = {"more": "more", "fewer": "fewer"}.get(pair.verdict, _VERDICTS[pair.verdict])
     names = f"{clean_line(pair.team, 60)} next to {clean_line(pair.other, 60)}"
-    yield from textwrap.wrap(f"{names}: {_interval(pair.difference, sign=True)} valid ideas a chain: {said}", WIDTH)
+    words = f"{names}: {_interval(pair.difference, sign=True)} valid ideas a chain: {said}"
+    yield from textwrap.wrap(words, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _table(report: Report) -> Iterable[str]:
     """All in short, whoever has the most valid ideas first."""
-    rows = [
-        (team.standing, f"{team.alone.verdict}{_dearer(team.alone)}" if team.alone else "") for team in report.teams
-    ]
+    rows = [(team.standing, _in_short(team.alone) if team.alone else "") for team in report.teams]
     rows += [(member, "alone") for member in report.members]
-    yield f"{'':<40}{'valid ideas':>12}{'calls':>9}{'a call':>9}  next to its best member alone"
+    yield f"{'valid ideas':>{NAME + IDEAS}}{'calls':>{CALLS}}{'a call':>{A_CALL}}  next to its best alone"
     for standing, said in sorted(rows, key=lambda row: -row[0].valid.value):
-        name = clean_line(standing.team, 38)
-        numbers = f"{standing.valid.value:12.1f}{standing.calls:9.1f}{standing.per_call.value:9.2f}"
-        yield click.style(f"{name:<40}{numbers}  {said}".rstrip(), dim=said == "alone")
+        for line in _row(standing, said):
+            yield click.style(line, dim=said == "alone")
+
+
+def _row(standing: Standing, said: str) -> Iterable[str]:
+    """A long name has a line of its own."""
+    name = clean_line(standing.team, 60)
+    if len(name) > NAME:
+        yield name
+        name = ""
+    per_call = _number(standing.per_call.value, 2, sign=False)
+    numbers = f"{standing.valid.value:{IDEAS}.1f}{standing.calls:{CALLS},.1f}{per_call:>{A_CALL}}"
+    yield f"{name:<{NAME}}{numbers}  {said}".rstrip()
+
+
+def _in_short(alone: Alone) -> str:
+    dearer = f", {_times(alone)} × calls" if alone.calls >= NOTABLE else ""
+    return f"{_IN_SHORT.get(alone.verdict, alone.verdict)}{dearer}"
 
 
 def _for_what(standing: Standing, *, timed: bool) -> str:
@@ -117,9 +139,10 @@ def _for_what(standing: Standing, *, timed: bool) -> str:
 
 
 def _used(standing: Standing, *, timed: bool) -> str:
-    cost = "an unknown sum" if standing.cost is None else f"${standing.cost:.4f}" if standing.cost else "nothing to pay"
+    cost = "price unknown" if standing.cost is None else f"${standing.cost:.4f} each" if standing.cost else "free"
     time = f", {standing.seconds:.0f} s" if timed else ""
-    return f"{standing.calls:.1f} calls, {standing.tokens:,.0f} tokens, {cost}{time} a chain; {standing.chains} chains"
+    used = f"{standing.calls:,.1f} calls, {standing.tokens:,.0f} tokens{time} a chain"
+    return f"{used}, {cost}; {counted(standing.chains, 'chain')}"
 
 
 def _interval(interval: Interval, digits: int = 1, *, sign: bool = False) -> str:
@@ -135,17 +158,23 @@ def _number(value: float, digits: int, *, sign: bool) -> str:
     """With more digits where two would be none."""
     if not math.isfinite(value):
         return "–"
+    if not value:
+        return f"{0:.{digits}f}"
     if 0 < abs(value) < 0.5 * 10**-digits or (digits > 1 and 0 < abs(value) < 0.1):
         return f"{value:{'+' if sign else ''}.1g}".replace("-", "−")
     return f"{value:{'+' if sign else ''}.{digits}f}".replace("-", "−")
 
 
+def counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def _shares(by: Mapping[str, int]) -> str:
     whole = sum(by.values())
-    named = [f"{clean_line(name, 40)} {100 * count / whole:.0f} %" for name, count in list(by.items())[:MOST_NAMED]]
+    named = [f"{clean_line(name, 40)} {count / whole:.0%}" for name, count in list(by.items())[:MOST_NAMED]]
     rest = list(by.values())[MOST_NAMED:]
     if rest:
-        named.append(f"{len(rest)} {'others' if len(rest) > 1 else 'other'} {100 * sum(rest) / whole:.0f} %")
+        named.append(f"{counted(len(rest), 'other')} {sum(rest) / whole:.0%}")
     return ", ".join(named)
 
 
@@ -158,4 +187,5 @@ def _end(name: str) -> str:
 
 
 def _wrapped(label: str, text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=f"  {label:<{LABEL - 2}}", subsequent_indent=" " * LABEL)
+    head = f"  {label:<{LABEL - 2}}"
+    return textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * LABEL, break_on_hyphens=False)

@@ -15,12 +15,14 @@ from core.models import Member, ModelSpec, TeamSpec
 from core.naming import book_of, fault_line, judging_of, written_team
 from core.providers.access import missing_key
 from core.providers.discovery.found import FoundModel
+from core.providers.known import host_for
 from core.settings import Settings
 from core.spending import selectors
 from core.teams.checking import check_file
 from core.teams.published import published_source
 from core.teams.results import EarlierSessions
 from core.teams.routes import Route, Table
+from core.teams.sample import shares
 from core.teams.weights import Weight
 from core.teams.written import Book, Written, read_team
 from core.text import clean_line, shown
@@ -29,7 +31,7 @@ from tui.words import STRATEGIES, member_words, strategy_lines
 
 WIDTH = 80
 NAME, STRATEGY = 20, 10
-MEMBER, LEAF = 24, 26
+MEMBER, LEAF, SPECIALIST = 24, 26, 20
 """Columns."""
 
 _SOURCES = {
@@ -70,7 +72,7 @@ def show_teams(
     """Print all teams, or one, or what is wrong in a file. Returns the exit code. Raises `UsageError` and others."""
     if checked is not None:
         return _check(checked, as_json)
-    settings = settings_with_keys(config)
+    settings = settings_with_keys(config, lambda read: read.problems)  # teams that are broken say so themselves
     earlier = EarlierSessions(sessions_folder(sessions))()
     found = models_here(settings)
     book = book_of(settings, found, lambda: earlier)
@@ -180,7 +182,12 @@ def _team_lines(written: Written, settings: Settings, todo: str) -> Iterator[str
 
 
 def _model_words(spec: ModelSpec) -> str:
-    return spec.name if spec.provider == "embedded" else f"{spec.provider}:{spec.model}"
+    """As a command takes it."""
+    if spec.provider == "embedded":
+        return spec.name
+    host = host_for(spec)
+    address = f"@{spec.base_url}" if spec.base_url and host is None else ""
+    return f"{host.name if host else spec.provider}/{spec.model}{address}"
 
 
 def _everybody(team: TeamSpec, within: str = "") -> Iterator[tuple[str, Member]]:
@@ -193,12 +200,12 @@ def _everybody(team: TeamSpec, within: str = "") -> Iterator[tuple[str, Member]]
 
 def _weight_lines(weights: Sequence[Weight], team: TeamSpec) -> Iterator[str]:
     """How often each is drawn, and who says so."""
-    shares = [1 / weight.value if team.inverted else weight.value for weight in weights]
+    drawn = shares([weight.value for weight in weights], inverted=team.inverted)
     yield click.style(f"  {'Member':{MEMBER}} {'Weight':>7} {'Drawn':>6}  From", dim=True)
-    for weight, share in zip(weights, shares, strict=True):
+    for weight, share in zip(weights, drawn, strict=True):
         about = f": {weight.about}" if weight.about else ""
         name = clean_line(weight.member, 60)
-        head = f"  {name:{MEMBER}} {weight.value:>7g} {share / sum(shares):>6.0%}  "
+        head = f"  {name:{MEMBER}} {weight.value:>7g} {share:>6.0%}  "
         yield from _wrapped(head, f"{_SOURCES[weight.source]}{about}", MEMBER + 19)
 
 
@@ -206,7 +213,7 @@ def _table_lines(table: Table) -> Iterator[str]:
     """Who is asked where, by how much, how sure."""
     if table.routes:
         yield click.style(
-            f"  {'Leaf':{LEAF}} {'Specialist':20} {'Ideas':>6} {'Ahead':>6} {'Sure':>5} {'Runs':>5}", dim=True
+            f"  {'Leaf':{LEAF}} {'Specialist':{SPECIALIST}} {'Ideas':>6} {'Ahead':>6} {'Sure':>5} {'Runs':>5}", dim=True
         )
     for route in table.routes:
         yield _route_line(route)
@@ -224,7 +231,12 @@ def _table_lines(table: Table) -> Iterator[str]:
 def _route_line(route: Route) -> str:
     leaf = "everywhere else" if route.leaf == "*" else clean_line(route.leaf, LEAF)
     figures = f"{route.expected:>6.1f} {route.margin:>6.1f} {route.sure:>5.0%} {route.runs:>5.0f}"
-    return f"  {leaf:{LEAF}} {clean_line(route.member, 20):20} {figures}"
+    return f"  {leaf:{LEAF}} {_shortened(clean_line(route.member)):{SPECIALIST}} {figures}"
+
+
+def _shortened(name: str) -> str:
+    """To fit its column: cut in the middle, for the names of kin differ at their ends."""
+    return name if len(name) <= SPECIALIST else f"{name[:11]}…{name[-8:]}"
 
 
 def _written_routes(team: TeamSpec) -> Iterator[str]:

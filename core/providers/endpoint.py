@@ -34,11 +34,6 @@ class Endpoint:
         """Calls that may be under way at once, now."""
         return int(self._limit)
 
-    @property
-    def closed_until(self) -> float:
-        """In the clock's seconds."""
-        return self._closed_until
-
     def tighten(self, concurrency: int, requests_per_minute: float | None) -> None:
         """Keep to these limits too: of all that were ever set for a server, the least counts."""
         self._most = min(self._most, concurrency)

@@ -7,6 +7,8 @@ from itertools import islice
 from pathlib import Path
 from time import monotonic
 
+from msgspec.structs import replace
+
 from core.errors import ModelUnavailableError, UsageError
 from core.exchange.stored import EVERYBODY, Shelf, StoredIdea, question_key, read_shelf
 from core.keys import scrub
@@ -37,6 +39,9 @@ LONGEST_GAP = 60.0
 LONGEST_IDEA = 20_000
 """Characters of an idea that a chain keeps."""
 
+LONGEST_TOLD = 40_000
+"""Characters of an answer and its thoughts that are told: of more, the call layer believes that it would not end."""
+
 
 class RecordedProvider:
     """`model` is a public result file or a session's folder, with `#` and the name of a model or member behind it
@@ -58,6 +63,7 @@ class RecordedProvider:
         idea = _next(written.get(question_key(prompt.question), ()), prompt)
         if idea is None:
             raise CallFailedError("missing", f"{spec.name} has no more recorded ideas for this question")
+        idea = _bounded(idea)
         yield Sent({"recorded": ABOUT})
         if idea.thoughts:
             yield ThoughtDelta(idea.thoughts)
@@ -118,8 +124,18 @@ def _next(written: tuple[StoredIdea, ...], prompt: Prompt) -> StoredIdea | None:
     One in which no idea can be read is passed over: nobody could tell whether it has been told.
     """
     held = set(prompt.held)
-    untold = (idea for idea in written if (read := _as_read(idea.text, prompt.tag, prompt.lead)) and read not in held)
+    untold = (
+        idea
+        for idea in written
+        if (read := _as_read(idea.text[:LONGEST_TOLD], prompt.tag, prompt.lead)) and read not in held
+    )
     return next(islice(untold, prompt.draft, None), None)
+
+
+def _bounded(idea: StoredIdea) -> StoredIdea:
+    """What is told of an idea that has no end, as some of the public ones."""
+    text = idea.text[:LONGEST_TOLD]
+    return replace(idea, text=text, thoughts=idea.thoughts[: LONGEST_TOLD - len(text)])
 
 
 @lru_cache(maxsize=1 << 17)

@@ -48,7 +48,7 @@ def record_of(place: Place, chain: Chain, per: str) -> Record:
     """The ideas of `place`, up to the one before the chain's last, with what their calls took."""
     record = _expected(place)
     for idea in chain.ideas[:-1]:
-        if idea.score is None or not _is_by(place, idea):
+        if idea.score is None or not idea.counts or not _is_by(place, idea):
             continue
         record.passed += not idea.failed
         record.failed += idea.failed

@@ -109,7 +109,7 @@ def _words_for_makers(wanted: str, models: Sequence[ModelSpec]) -> str:
 
 
 def _words_for_router(wanted: str, models: Sequence[ModelSpec]) -> str:
-    known = _listed([spec.name for spec in models])
+    known = _listed([spec.name for spec in models]) if models else "none of those found here has any"
     return (
         f"results by domain of {wanted} models; {known}. Run sessions with each on questions of several domains first"
     )
@@ -117,7 +117,7 @@ def _words_for_router(wanted: str, models: Sequence[ModelSpec]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     if not names:
-        return "none was found (see `jagstorm models`)"
+        return "none that can be used was found (see `jagstorm models`)"
     return f"{_number(len(names))} {'was' if len(names) == 1 else 'were'} found: {', '.join(names)}"
 
 

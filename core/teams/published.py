@@ -83,12 +83,6 @@ def published(spec: ModelSpec) -> Likeness | None:
     return None
 
 
-def published_weight(spec: ModelSpec) -> float | None:
-    """Its total responses, or those of one of its kind; None where nobody has published any."""
-    found = published(spec)
-    return float(found.model.total) if found else None
-
-
 @functools.cache
 def _data() -> _Published:
     return msgspec.convert(tomllib.loads(files("data").joinpath("published.toml").read_text("utf-8")), _Published)

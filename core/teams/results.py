@@ -109,10 +109,10 @@ def session_profiles(plan: Plan, events: Sequence[Event]) -> dict[Asked, Profile
 
 
 def chain_tallies(chain: Chain) -> dict[str, Tally]:
-    """The runs of each author in one chain; ideas without a verdict are left out."""
+    """The runs of each author in one chain; left out are ideas without a verdict, and what a person had a hand in."""
     by_author: dict[str, list[Idea]] = {}
     for idea in chain.ideas:
-        if idea.score is not None:
+        if idea.score is not None and idea.counts:
             by_author.setdefault(idea.author, []).append(idea)
     return {author: _tally([idea.failed for idea in ideas]) for author, ideas in by_author.items()}
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from core.models import Member, Place, TeamSpec
+from core.models import Member, Place
 from core.questions import LEAVES
 from core.teams.profiles import Estimate, Profile, Spread, chances, in_leaf, levels, spread_of
 from core.teams.published import published
@@ -64,11 +64,6 @@ def routes_from(names: Sequence[str], profiles: Sequence[Profile]) -> tuple[Rout
     leaves = [*LEAVES, *(leaf for leaf in own_leaves if leaf not in LEAVES)]
     routes = [_route(leaf, names, _estimates(profiles, level, leaf, spread)) for leaf in leaves]
     return (*routes, _route(OTHERWISE, names, level))
-
-
-def routes_for(team: TeamSpec, results: Callable[[], Results]) -> dict[str, str]:
-    """What goes into `TeamSpec.routes`; empty where nothing is known of anybody."""
-    return route_table(team.places, results).as_spec
 
 
 def leaf_profiles(

@@ -1,13 +1,14 @@
 """From a team as a person writes it (`core.settings.TeamTable`) to its members, weights and routes."""
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from core.errors import JagstormError, TeamIncompleteError
-from core.models import Chooser, Group, Member, ModelSpec, Place, TeamSpec
+from core.models import YOU, Chooser, Group, Member, ModelSpec, Place, TeamSpec
 from core.settings import MemberTable, TeamTable
 from core.teams.building import chosen
 from core.teams.results import Results
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 BEST = "best"
 """As a selector: the member of the greatest weight."""
+
+ME: Literal["me"] = "me"
+"""As a selector: the person."""
+
+_PARTING = re.compile("[/·]")
+"""What members of teams within teams, and drafts, are told apart by in the log: no member's own name holds it."""
 
 
 class Book(Struct, frozen=True, kw_only=True):
@@ -58,6 +65,13 @@ def read_team(name: str, book: Book) -> Written | tuple[Fault, ...]:
     return _Reader(name, book, ()).written()
 
 
+class Choosers(Struct, frozen=True):
+    """Who picks among proposals, as in `TeamSpec`."""
+
+    selector: ModelSpec | Chooser | Literal["me"] = "novel"
+    instead: ModelSpec | Chooser = "novel"
+
+
 class _Reader:
     def __init__(self, name: str, book: Book, within: tuple[str, ...]) -> None:
         self._name = name
@@ -71,24 +85,22 @@ class _Reader:
         if not places:
             return tuple(self._faults)
         strategy: Any = self._table.strategy or ("solo" if len(places) == 1 else "sample")
-        draws = strategy == "sample" or (strategy == "parallel" and self._table.selector == BEST)
+        draws = strategy == "sample" or (strategy == "parallel" and BEST in (self._table.selector, self._table.instead))
         weighed = weights(places, self._book.results, given) if draws else []
         table = route_table(places, self._book.results) if strategy == "router" and not self._table.routes else None
         if table and table.routes and self._table.found:
             places = _specialists(places, table)
-        selector = self._selector(places, weighed)
+        chosen_by = self._choosers(places, weighed) if strategy == "parallel" else Choosers()
         self._check_names(places)
         if self._faults:
             return tuple(self._faults)
         try:
-            team = self._team(places, strategy, selector, table)
+            team = self._team(places, strategy, chosen_by, table)
         except ValueError as error:
             return (Fault("members", str(error)),)
         return Written(with_weights(team, weighed) if strategy == "sample" else team, tuple(weighed), table)
 
-    def _team(
-        self, places: Sequence[Place], strategy: Any, selector: ModelSpec | Chooser, table: Table | None
-    ) -> TeamSpec:
+    def _team(self, places: Sequence[Place], strategy: Any, chosen_by: Choosers, table: Table | None) -> TeamSpec:
         """Raises ValueError."""
         written = self._table
         return TeamSpec(
@@ -99,7 +111,9 @@ class _Reader:
             about=written.about,
             inverted=written.inverted,
             drafts=written.drafts,
-            selector=selector,
+            selector=chosen_by.selector,
+            selector_seconds=written.selector_seconds,
+            instead=chosen_by.instead,
             selector_orders=written.selector_orders,
             lead=written.lead,
             directions=written.directions,
@@ -120,6 +134,9 @@ class _Reader:
         for number, entry in enumerate(self._table.members):
             written = entry if isinstance(entry, MemberTable) else MemberTable(model=entry)
             key = f"members[{number}]"
+            if parting := _PARTING.search(written.name):
+                got = clean_line(written.name, 80)
+                self._fault(f"{key}.name", f"expected a name without {parting[0]}, got {got!r}")
             taken = [place.name for place in places]
             place = self._group(written, key, taken) if written.team else self._member(written, key, taken)
             if place is None:
@@ -135,7 +152,8 @@ class _Reader:
         except JagstormError as error:
             self._fault(key, error.message)
             return None
-        member = member_of(written.name or free_name(spec.name, taken), _asked_otherwise(spec, written))
+        name = clean_line(written.name) or free_name(spec.name, taken)
+        member = member_of(name, _asked_otherwise(spec, written))
         return replace(
             member, weight=written.weight or 1.0, style=written.style or member.style, persona=written.persona
         )
@@ -147,11 +165,12 @@ class _Reader:
             self._fault(f"{key}.team", f"a team can't be a member of itself: {clean_line(chain, 200)}")
             return None
         if inner not in self._book.tables:
-            self._expect(f"{key}.team", inner, list(self._book.tables))
+            self._expect(f"{key}.team", inner, [name for name in self._book.tables if name not in self._within])
             return None
         found = _Reader(inner, self._book, self._within).written()
         if isinstance(found, Written):
-            return Group(name=written.name or free_name(inner, taken), team=found.team, weight=written.weight or 1.0)
+            name = clean_line(written.name) or free_name(inner, taken)
+            return Group(name=name, team=found.team, weight=written.weight or 1.0)
         for fault in found:
             self._faults.append(
                 Fault(f"{key}.team", f"the team {inner!r} can't be used: {_said(fault)}", fault.incomplete)
@@ -170,9 +189,13 @@ class _Reader:
             places.append(member_of(free_name(spec.name, [place.name for place in places]), spec))
         return places, {}
 
-    def _selector(self, places: Sequence[Place], weighed: Sequence[Weight]) -> ModelSpec | Chooser:
+    def _choosers(self, places: Sequence[Place], weighed: Sequence[Weight]) -> Choosers:
         """Who picks among proposals."""
-        named = self._table.selector
+        if self._table.selector == ME:
+            return Choosers(ME, self._chooser("instead", self._table.instead, places, weighed))
+        return Choosers(self._chooser("selector", self._table.selector, places, weighed))
+
+    def _chooser(self, key: str, named: str, places: Sequence[Place], weighed: Sequence[Weight]) -> ModelSpec | Chooser:
         for chooser in get_args(Chooser):
             if named == chooser:
                 return chooser  # type: ignore[no-any-return]
@@ -185,8 +208,8 @@ class _Reader:
         try:
             return self._book.model_named(named)
         except JagstormError as error:
-            choosers = ", ".join([*get_args(Chooser), BEST])
-            self._fault("selector", f"expected {choosers}, a member or a model. {error.message}")
+            choosers = [*get_args(Chooser), BEST, *([ME] if key == "selector" else [])]
+            self._fault(key, f"expected {', '.join(choosers)}, a member or a model. {error.message}")
             return "novel"
 
     def _expect(self, key: str, name: str, names: Collection[str]) -> None:
@@ -204,9 +227,10 @@ def member_of(name: str, spec: ModelSpec) -> Member:
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """`name`, with a number behind it if it is taken."""
-    names = (name if number == 1 else f"{name}-{number}" for number in range(1, len(taken) + 2))
-    return next(each for each in names if each not in taken)
+    """What a member is called after the model or team `name`, with a number behind it if that is taken."""
+    name = _PARTING.sub("-", name) or "nameless"
+    names = (name if number == 1 else f"{name}-{number}" for number in range(1, len(taken) + 3))
+    return next(each for each in names if each not in (*taken, YOU))
 
 
 def _asked_otherwise(spec: ModelSpec, written: MemberTable) -> ModelSpec:

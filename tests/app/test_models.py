@@ -253,7 +253,7 @@ async def test_the_keys_of_an_env_file_are_there_before_a_session_is_taken_up(
     await session.run()
     Path(".env").write_text("OPENAI_API_KEY=sk-planted-0123456789\n", encoding="utf-8")
     providers = Providers({"scripted": Keyed(varied)})
-    app = JagstormApp(str(sessions), resume=session.folder, max_ideas=2, providers=providers)
+    app = JagstormApp(str(sessions), first=lambda app: app.resume_session(session.folder, 2), providers=providers)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: bool(Keyed.keys))
     assert set(Keyed.keys) == {"sk-planted-0123456789"}
@@ -302,4 +302,62 @@ async def test_a_model_that_is_not_pulled_is_offered_fetched_and_used(sessions: 
             await pilot.press("enter")
             await until_shown(pilot, "Let the ice say when it will crack.")
             await pilot.press("q")
-            await until(pilot, lambda: not app._any_running())
+            await until(pilot, lambda: not app.runs.under_way)
+
+
+async def test_while_a_model_comes_it_can_be_stopped_and_after_a_fault_tried_again(
+    sessions: Path, tmp_path: Path
+) -> None:
+    async with FaultServer() as server:
+        OllamaWire().spec(server)
+        server.route("/api/show", missing())
+        halfway, go_on = asyncio.Event(), asyncio.Event()
+
+        async def fetched(request: web.Request) -> web.StreamResponse:
+            response = web.StreamResponse()
+            await response.prepare(request)
+            await response.write(
+                b'{"status": "pulling a1b2", "digest": "sha256:a1b2", "total": 100, "completed": 40}\n'
+            )
+            halfway.set()
+            await go_on.wait()
+            await response.write(b'{"error": "no space left on [/device]"}\n')
+            return response
+
+        server.route("/api/pull", fetched)
+        model = f'[models.tiny]\nprovider = "ollama"\nmodel = "tiny"\nbase_url = "{server.url}"\n'
+        configured(tmp_path, f'default_team = "mine"\n{model}[teams.mine]\nmembers = ["tiny"]\n')
+        app = JagstormApp(str(sessions))
+        async with app.run_test(size=(120, 40), notifications=True) as pilot:
+            await until_shown(pilot, "mine")
+            await pilot.press(*QUESTION)
+            await until_shown(pilot, "exactly ten uses")
+            await pilot.press("enter")
+            await until_shown(pilot, "Enter pull it now")
+            await pilot.press("enter")
+            await asyncio.wait_for(halfway.wait(), 10)
+            await until_shown(pilot, "Esc stop")
+            await until_shown(pilot, "40%")
+            assert "Enter pull" not in text_of(app)
+            go_on.set()
+            await until_shown(pilot, "no space left on [/device]")
+            await until_shown(pilot, "Enter try again")
+            await pilot.press("escape")
+            await until(pilot, lambda: "not there yet" not in text_of(app))
+
+
+@pytest.mark.parametrize(
+    ("default", "said"),
+    [("top-5", "The default team can't be chosen. top-5 needs"), ("nope", "There is no team 'nope'")],
+)
+async def test_a_default_team_that_is_not_there_is_missed_aloud(
+    sessions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, default: str, said: str
+) -> None:
+    async def nothing(*_: object) -> list[FoundModel]:
+        return []
+
+    monkeypatch.setattr(found, "find_models", nothing)
+    configured(tmp_path, f'default_team = "{default}"\n')
+    app = JagstormApp(str(sessions))
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: any(said in toast.message for toast in app._notifications))

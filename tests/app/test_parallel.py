@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
@@ -51,10 +52,11 @@ async def test_five_stream_side_by_side_by_letter_then_the_pick_joins_the_chain(
         await until(pilot, lambda: sum(name in text_of(app) for name in NAMES) == 5)
 
 
-async def test_on_a_narrow_screen_one_pane_has_tabs(sessions: Path) -> None:
+@pytest.mark.parametrize("size", [(80, 24), (99, 40)])
+async def test_on_a_narrow_screen_one_pane_has_tabs(sessions: Path, size: tuple[int, int]) -> None:
     provider = HeldProvider()
     app = app_with(sessions, provider)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with app.run_test(size=size) as pilot:
         await begin(pilot, max_ideas=1)
         await until_shown(pilot, "[  a]")
         await until(pilot, lambda: text_of(app).count("Couple the") == 1)
@@ -66,14 +68,26 @@ async def test_on_a_narrow_screen_one_pane_has_tabs(sessions: Path) -> None:
         await until_shown(pilot, "Reached its cap")
 
 
+async def test_two_proposals_are_tabs_there_too(sessions: Path) -> None:
+    provider = HeldProvider()
+    app = app_with(sessions, provider)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, SetupScreen))
+        app.start_session(make_plan(team=scripted_team("anna", "bert", strategy="parallel"), max_ideas=1))
+        await until_shown(pilot, "[  a]  ")
+        await until(pilot, lambda: text_of(app).count("Couple the") == 1)
+        provider.go_on.set()
+        await until_shown(pilot, "Reached its cap")
+
+
 async def test_a_replay_shows_the_proposals_and_who_wrote_what(sessions: Path) -> None:
     app = app_with(sessions, ScriptedProvider(varied, delay=0.03))
     async with app.run_test(size=(160, 45)) as pilot:
         screen = await begin(pilot, max_ideas=2)
         await until_shown(pilot, "Reached its cap", 20)
-        folder = screen._session.folder
+        folder = screen.feed.folder
         assert load(folder).record.events
-        await pilot.press("p")
+        await pilot.press("R")
         await until_shown(pilot, "of 5 proposals")
         await until(pilot, lambda: text_of(app).count("Couple the") >= 5)
         await pilot.press("n")
@@ -94,3 +108,15 @@ async def test_asking_ahead_is_switched_by_a_key_and_what_it_wasted_is_shown(ses
         await until_shown(pilot, "stopped")
         await until_shown(pilot, "Stopped by a person")
         assert "proposals" not in text_of(app), "what nobody writes any more is gone"
+
+
+async def test_while_a_lead_names_directions_the_screen_says_so(sessions: Path) -> None:
+    provider = HeldProvider()
+    app = app_with(sessions, provider)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, SetupScreen))
+        app.start_session(make_plan(team=scripted_team(*NAMES, strategy="hierarchy"), max_ideas=1))
+        await until_shown(pilot, "the lead names directions")
+        provider.go_on.set()
+        await until_shown(pilot, "Reached its cap")
+        assert "the lead" not in text_of(app)

@@ -13,7 +13,7 @@ from core.providers import catalog
 from core.providers.recorded import RecordedProvider
 from core.store import library
 from tests.command.conftest import Jagstorm
-from tests.scripted import ScriptedProvider
+from tests.scripted import ScriptedProvider, varied
 from tests.unit.test_rehearsing import public_file
 from tui.cli import cli
 from tui.compare_command import compare
@@ -49,6 +49,7 @@ def test_a_team_stands_next_to_its_best_member_alone(
     ):
         assert said in out
     assert "\x1b" not in out + err
+    assert all(len(line) <= 80 for line in out.replace(str(sessions), "").splitlines())
     folder = only_folder(sessions)
     assert folder.name.startswith("compare-")
     assert f"Saved in {folder}" in out
@@ -76,7 +77,7 @@ def test_with_four_questions_nobody_is_shown_where_they_were_picked(
     ids = [json.loads(line)["id"] for line in jagstorm("questions", "--json").out.splitlines()[:4]]
     named = [word for question_id in ids for word in ("--question-id", question_id)]
     out = jagstorm("compare", *named, "--team", "embedded", "--budget", "calls", "1").out
-    assert "picked on the half of the questions that it is not shown on" in out
+    assert "picked on the half of the questions that it is not shown on" in " ".join(out.split())
 
 
 def test_sizes_are_teams_of_the_first_members_by_weight(jagstorm: Jagstorm, provider: ScriptedProvider) -> None:
@@ -101,7 +102,13 @@ def test_a_smaller_budget_in_tokens(jagstorm: Jagstorm, provider: ScriptedProvid
         ((*QUESTION, "--team", "embedded", "--sizes", "5..1"), "two as in 1..5"),
         ((*QUESTION, "--team", "embedded", "--sizes", "9"), "No team has 9 members"),
         ((*QUESTION, "--team", "embedded", "--budget", "hours", "3"), "'hours' is not one of"),
-        ((*QUESTION, "--team", "embedded", "--budget", "calls", "0"), "0.0 is not in the range"),
+        ((*QUESTION, "--team", "embedded", "--budget", "calls", "0"), "more than 0 calls"),
+        ((*QUESTION, "--team", "embedded", "--budget", "tokens", "-1"), "more than 0 tokens"),
+        ((*QUESTION, "--team", "embedded", "--budget", "calls", "nan"), "more than 0 calls, and at most 1,000,000,000"),
+        ((*QUESTION, "--team", "embedded", "--budget", "tokens", "1e400"), "more than 0 tokens, and at most"),
+        ((*QUESTION, "--team", "embedded", "--budget", "cost", "inf"), "more than 0 cost, and at most"),
+        ((*QUESTION, "--team", "embedded", "--budget", "tokens", "0.5"), "a whole number of tokens"),
+        ((*QUESTION, "--team", "embedded", "--budget", "calls", "many"), "'many' is not a valid float"),
         (("--rehearse", "nowhere"), "'nowhere' does not exist"),
         (("--rehearse", ".", "--team", "embedded"), "A rehearsal has teams and questions of its own"),
     ],
@@ -121,19 +128,24 @@ def test_a_team_that_nobody_answers_ends_with_3_and_says_why(jagstorm: Jagstorm,
     assert "the server said no" in err
 
 
+class Interrupting(ScriptedProvider):
+    """Ctrl+C amid the call of that number."""
+
+    def __init__(self, call: int) -> None:
+        super().__init__(varied, delay=0.001)
+        self.call = call
+
+    async def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
+        async for chunk in super().stream(spec, prompt, random_seed):
+            yield chunk
+            if len(self.calls) == self.call:
+                os.kill(os.getpid(), signal.SIGINT)
+
+
 def test_interrupted_it_leaves_what_is_there_and_ends_with_4(
     jagstorm: Jagstorm, sessions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Interrupting(ScriptedProvider):
-        async def stream(self, spec: ModelSpec, prompt: Prompt, random_seed: int) -> AsyncGenerator[Chunk, None]:
-            async for chunk in super().stream(spec, prompt, random_seed):
-                yield chunk
-                if len(self.calls) == 5:
-                    os.kill(os.getpid(), signal.SIGINT)
-
-    from tests.scripted import varied
-
-    monkeypatch.setattr(catalog, "_make", lambda name: Interrupting(varied, delay=0.001))
+    monkeypatch.setattr(catalog, "_make", lambda name: Interrupting(5))
     code, out, err = jagstorm("compare", *QUESTION, "--team", "embedded", "--repeats", "9", "--at-once", "2")
     assert code == 4
     assert out == ""
@@ -142,6 +154,74 @@ def test_interrupted_it_leaves_what_is_there_and_ends_with_4(
     states = [library.load(each).state() for each in folder.iterdir()]
     assert 1 <= len(states) < 36
     assert {state.ended.how for state in states if state.ended} == {"interrupted"}
+
+
+@pytest.mark.parametrize("call", [6, 28])
+def test_interrupted_it_says_what_all_have_come_to_so_far(
+    jagstorm: Jagstorm, monkeypatch: pytest.MonkeyPatch, call: int
+) -> None:
+    monkeypatch.setattr(catalog, "_make", lambda name: Interrupting(call))
+    words = ("compare", *QUESTION, "--question-id", "honey-isotope-cheat", "--team", "embedded", "--repeats", "9")
+    code, out, err = jagstorm(*words, "--budget", "calls", "1", "--at-once", "1", "--json")
+    assert code == 4
+    found = json.loads(out)
+    whole = {6: (1, 1), 28: (2, 3)}[call]
+    assert (len(found["questions"]), found["repeats"]) == whole
+    assert len(found["runs"]) == whole[0] * whole[1] * 4
+    assert found["report"]["teams"][0]["standing"]["chains"] == whole[0] * whole[1]
+    assert f"What follows is of {whole[0]} question" in err
+
+
+def test_two_comparisons_at_once_have_folders_of_their_own(
+    jagstorm: Jagstorm, provider: ScriptedProvider, sessions: Path
+) -> None:
+    for _ in range(3):
+        jagstorm("compare", *QUESTION, "--team", "embedded-solo", *BUDGET, "-q")
+    assert [len(list(folder.iterdir())) for folder in sessions.iterdir()] == [1, 1, 1]
+
+
+def test_a_team_that_waits_for_a_person_is_not_compared(jagstorm: Jagstorm, tmp_path: Path) -> None:
+    path = tmp_path / "c.toml"
+    path.write_text(
+        """
+        [teams.outer]
+        strategy = "parallel"
+        members = ["embedded", { team = "mine" }]
+        [teams.mine]
+        strategy = "parallel"
+        selector = "me"
+        selector_seconds = 5
+        members = ["embedded", "embedded"]
+        """
+    )
+    for team in ("mine", "outer"):
+        code, _, err = jagstorm("compare", "--config", str(path), *QUESTION, "--team", team, *BUDGET)
+        assert code == 2
+        assert f"{team} lets a person pick" in err
+
+
+def test_all_are_judged_alike_and_by_whom_is_said(
+    jagstorm: Jagstorm, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    (tmp_path / "c.toml").write_text(
+        '[models.ada]\nprovider = "ollama"\nmodel = "a"\n[models.bob]\nprovider = "ollama"\nmodel = "b"\n'
+        '[teams.one]\nmembers = ["embedded"]\njudges = ["ada"]\n[teams.two]\nmembers = ["embedded"]\njudges = ["bob"]\n'
+    )
+    provider.script = lambda spec, prompt, seed: "<score>50</score>" if prompt.tag else varied(spec, prompt, seed)
+    words = ("compare", "--config", str(tmp_path / "c.toml"), *QUESTION, "--team", "one", "--team", "two", *BUDGET)
+    assert "; all judged by ada\n" in jagstorm(*words).err
+    assert "; all judged by bob\n" in jagstorm(*words, "--judge", "bob").err
+    assert "judged" not in jagstorm(*words, "--judge", "none").err
+
+
+def test_a_long_name_has_a_line_of_its_own(jagstorm: Jagstorm, provider: ScriptedProvider, tmp_path: Path) -> None:
+    name = "a team that somebody gave a very long name"
+    (tmp_path / "c.toml").write_text(f'[teams."{name}"]\nmembers = ["embedded", {{ team = "embedded" }}]\n')
+    out = jagstorm("compare", "--config", str(tmp_path / "c.toml"), *QUESTION, "--team", name, *BUDGET).out
+    table = out.partition("next to its best alone\n")[2].splitlines()
+    place = table.index(name)
+    assert table[place + 1].split()[1:3] == ["3.0", "1.00"]
+    assert {line.index(".") for line in table[:5] if not line.startswith("a ")} == {32}
 
 
 # ── rehearsals ────────────────────────────────────────────────────────────────────────────────────────────────────────

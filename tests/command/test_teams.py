@@ -43,7 +43,7 @@ members = ["sonnet", { team = "pair", weight = 2 }]
 strategy = "parallel"
 drafts = 2
 selector = "o1"
-members = ["gem", { model = "mini", name = "[/red]" }]
+members = ["gem", { model = "mini", name = "[red]" }]
 [teams.byhand]
 strategy = "router"
 members = ["gem", "mini"]
@@ -93,7 +93,9 @@ def test_with_nothing_here_the_built_in_teams_are_ready_and_the_others_say_what_
     assert (code, err) == (0, "")
     assert fits(out)
     assert "  embedded             sample     careful, bold, analogist" in out
-    assert "× top-5                sample     not there yet\n    needs five models; none was found" in out
+    assert (
+        "× top-5                sample     not there yet\n    needs five models; none that can be used was found" in out
+    )
     assert "config.toml" not in out.partition("×")[0]
 
 
@@ -102,12 +104,13 @@ def test_the_list(jagstorm: Jagstorm) -> None:
     config(MODELS + TEAMS)
     code, out, err = jagstorm("teams")
     assert code == 0
-    assert "[teams.broken] members[0]: There is no model 'lunar'" in err
+    assert err == "", "what is wrong with a team is said once, where it stands"
+    assert "[teams.broken] members[0]: There is no model 'lunar'" in " ".join(out.split())
     assert fits(out)
     lines = out.splitlines()
     assert lines[0] == "config.toml"
     assert "  mine                 sample     sonnet, pair" in lines
-    assert "  pair                 parallel   gem, [/red]" in lines
+    assert "  pair                 parallel   gem, [red]" in lines
     assert "× broken                          can't be put together" in lines
     assert "    deepseek-v4-pro: set DEEPSEEK_API_KEY" in lines
     assert "× unjudged             solo       mini" in lines
@@ -146,7 +149,7 @@ def test_a_team_with_its_weights_and_who_says_them(jagstorm: Jagstorm) -> None:
     assert fits(out)
     assert "  mini                        4726    22%  published: o3-mini-medium" in out.splitlines()
     assert "  sonnet                      3047    14%  published: claude-3.7" in out.splitlines()
-    assert "    high: openai:o3-mini, is asked for one idea, thinks high" in out.splitlines()
+    assert "    high: openai/o3-mini, is asked for one idea, thinks high" in out.splitlines()
     assert "Published: The public release of SciAidanBench" in out
     inverted = jagstorm("teams", "top-5-inverted").out
     assert "  sonnet                      3047    27%  published: claude-3.7" in inverted.splitlines()
@@ -177,10 +180,36 @@ def test_a_router_written_by_hand_and_a_team_within_a_team(jagstorm: Jagstorm) -
     assert "  Synchrotron                gem" in lines
     assert "  everywhere else            mini" in lines
     out = jagstorm("teams", "mine").out
-    assert "    pair / [/red]: openai:o3-mini, is asked for one idea" in out.splitlines()
+    assert "    pair / [red]: openai/o3-mini, is asked for one idea" in out.splitlines()
     assert "  pair                           2    67%  as written" in out.splitlines()
     pair = jagstorm("teams", "pair").out
     assert "2 proposals each; picked is what o1 finds most promising" in pair
+
+
+def test_members_are_named_as_a_command_takes_them(jagstorm: Jagstorm) -> None:
+    names = (
+        "gemini/gemini-2.5-pro",
+        "openai/Qwen/Qwen3-32B@http://gpu07:8000/v1",
+        "ollama/qwen3:8b",
+        "anthropic/claude",
+    )
+    config(f"[teams.t]\nmembers = {list(names)}\n")
+    out = jagstorm("teams", "t").out
+    assert [name for name in names if f": {name}," not in out] == []
+
+
+@pytest.mark.usefixtures("keys")
+def test_specialists_of_like_names_are_told_apart(jagstorm: Jagstorm) -> None:
+    like = "a-model-with-a-long-name-of-the"
+    models = f'[models.{like}-first]\nprovider = "openai"\nmodel = "o3-mini"\n'
+    models += f'[models.{like}-second]\nprovider = "openrouter"\nmodel = "google/gemini-2.5-pro"\n'
+    config(f'{models}[teams.t]\nstrategy = "router"\nmembers = ["{like}-first", "{like}-second"]\n')
+    out = jagstorm("teams", "t").out
+    assert fits(out)
+    assert {line[29:49].strip() for line in out.splitlines() if "%" in line} == {
+        "a-model-wit…he-first",
+        "a-model-wit…e-second",
+    }
 
 
 def test_results_of_ones_own_make_the_weights(jagstorm: Jagstorm, provider: ScriptedProvider, sessions: Path) -> None:
@@ -211,8 +240,8 @@ def test_a_session_of_the_papers_team(jagstorm: Jagstorm, provider: ScriptedProv
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("teams", "top-5"), 3, "top-5 needs five models; none was found (see `jagstorm models`)"),
-        (("run", "--question", "x", "--team", "top-5"), 3, "top-5 needs five models; none was found"),
+        (("teams", "top-5"), 3, "top-5 needs five models; none that can be used was found (see `jagstorm models`)"),
+        (("run", "--question", "x", "--team", "top-5"), 3, "top-5 needs five models; none that can be used was found"),
         (("teams", "topp"), 2, "There is no team 'topp'"),
         (("teams", "--config", "none.toml"), 2, "There is no config file none.toml"),
         (("teams", "--check", "none.toml"), 2, "There is no file none.toml"),

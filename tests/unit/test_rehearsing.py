@@ -93,7 +93,7 @@ def test_with_few_questions_nothing_is_held_out_and_that_is_said(tmp_path: Path)
 
 def test_a_broken_file_or_too_few_models_are_refused(tmp_path: Path) -> None:
     path = public_file(tmp_path / "a.json", {"only": 3})
-    with pytest.raises(UsageError, match="results of 1 models: a rehearsal needs two or more"):
+    with pytest.raises(UsageError, match="results of 1 model: a rehearsal needs two or more"):
         rehearsal(path, 5)
     (tmp_path / "b.json").write_text('{"models": {')
     with pytest.raises(UsageError, match=r"b\.json is broken"):

@@ -39,7 +39,7 @@ class PullScreen(ModalScreen[bool]):
             yield Static(self._fault.title, markup=False, classes="dialog-title")
             yield Static(self._fault.message, markup=False, id="pull-words")
             yield ProgressBar(total=100, show_eta=False, id="pull-bar")
-            yield Static("Enter pull it now   Esc leave", markup=False, classes="hint")
+            yield Static("Enter pull it now   Esc leave", markup=False, classes="hint", id="pull-hint")
 
     def on_mount(self) -> None:
         self.query_one("#pull-bar").display = False
@@ -48,6 +48,7 @@ class PullScreen(ModalScreen[bool]):
         if not self._begun:
             self._begun = True
             self.query_one("#pull-bar").display = True
+            self.query_one("#pull-hint", Static).update("Esc stop: what has come stays")
             self.run_worker(self._fetch(), exclusive=True, exit_on_error=False)
 
     async def _fetch(self) -> None:
@@ -61,6 +62,7 @@ class PullScreen(ModalScreen[bool]):
                         self._show(step)
         except CallFailedError as error:
             words.update(clean_line(str(error), 400))
+            self.query_one("#pull-hint", Static).update("Enter try again   Esc leave")
             self._begun = False
             return
         self.dismiss(True)
