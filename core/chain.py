@@ -154,6 +154,8 @@ class Chain(Struct, kw_only=True):
     """Calls in a row that brought no idea since the session last went on, but for those that failed for good."""
     barred: dict[str, ev.ProposalFailed] = field(default_factory=dict)
     """Members whose newest call failed in a way that stays until a person does something, since the session went on."""
+    silent: dict[str, ev.AsideFailed] = field(default_factory=dict)
+    """Models that pick or lead, whose newest call failed so, by name."""
     scoring: ev.ScoringProgress | None = None
     given: dict[int, tuple[ev.Given, ...]] = field(default_factory=dict)
     """What judges said of ideas that have no scores yet, by their number."""

@@ -20,9 +20,9 @@ from core.providers.catalog import Providers
 from core.questions import Question
 from core.rules import Rules
 from core.scoring.embeddings import Embedder
-from core.scoring.together import together
 from core.session import Session
 from core.store import library
+from core.together import together
 
 
 class Entrant(Struct, frozen=True):

@@ -8,7 +8,6 @@ from msgspec import Struct
 from core import events as ev
 from core.chain import Chain
 from core.config import Plan
-from core.errors import JagstormError
 from core.grading import Grader
 from core.models import Budget, Usage
 from core.providers.tokens import estimate_tokens
@@ -16,6 +15,7 @@ from core.rules import MAX_UNSCORED, Spent, over_budget
 from core.state import State
 from core.stepping import OUTAGE_SECONDS, Stepper
 from core.teams.strategy import Proposal
+from core.together import plain_faults
 
 TROUBLE = "trouble"
 """Who pauses a session in which calls or scores fail again and again."""
@@ -109,18 +109,17 @@ class Lengthener:
         before = _used(self._state)
         self._interrupted = False
         try:
-            async with asyncio.TaskGroup() as group:
-                scoring = group.create_task(self._grader.score_pending(chain))
-                await asyncio.wait({scoring}, timeout=HEAD_START)
-                if scoring.done():
-                    return None
-                asking = self._ahead = group.create_task(self._propose(chain))
-                await scoring
-                self._ahead = None
-                if why := self._wrong_ahead(chain, before):
-                    asking.cancel()
-        except* JagstormError as faults:
-            raise faults.exceptions[0] from None
+            with plain_faults():
+                async with asyncio.TaskGroup() as group:
+                    scoring = group.create_task(self._grader.score_pending(chain))
+                    await asyncio.wait({scoring}, timeout=HEAD_START)
+                    if scoring.done():
+                        return None
+                    asking = self._ahead = group.create_task(self._propose(chain))
+                    await scoring
+                    self._ahead = None
+                    if why := self._wrong_ahead(chain, before):
+                        asking.cancel()
         finally:
             self._ahead = None
         if not asking.cancelled() and (not why or asking.result() is None):
@@ -145,7 +144,7 @@ class Lengthener:
         """The next proposal; None if there is none, or if the budget is used up before it has come."""
         if self._budget == Budget():
             return await self._stepper.propose(chain)
-        try:
+        with plain_faults():
             async with asyncio.TaskGroup() as group:
                 asking = group.create_task(self._stepper.propose(chain))
                 while not (await asyncio.wait({asking}, timeout=LOOK_EVERY))[0]:
@@ -153,8 +152,6 @@ class Lengthener:
                         self._cut = used_up
                         asking.cancel()
                         break
-        except* JagstormError as faults:
-            raise faults.exceptions[0] from None
         return None if asking.cancelled() else asking.result()
 
     def _used_up(self, before: "_Used | None" = None) -> str | None:

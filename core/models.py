@@ -1,6 +1,6 @@
 """What a model is asked, and what comes back."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from typing import Annotated, Literal, Protocol
 
 from msgspec import Meta, Struct
@@ -343,6 +343,19 @@ class TeamSpec(Struct, frozen=True, kw_only=True):
         """All members, those of teams within the team too, by the names that they have in the log."""
         inner = (member for group in self.groups for member in group.named().everybody)
         return (*self.members, *inner)
+
+    @property
+    def selectors(self) -> "tuple[ModelSpec, ...]":
+        """Models that pick among proposals, in the team and in the teams within it."""
+        choosers = (self.selector, self.instead) if self.strategy == "parallel" else ()
+        own = (chooser for chooser in choosers if isinstance(chooser, ModelSpec))
+        return (*own, *(selector for group in self.groups for selector in group.team.selectors))
+
+    def within(self, places: Collection[str]) -> tuple[Member, ...]:
+        """The members of those places, by name; of a group all that are in it."""
+        own = (member for member in self.members if member.name in places)
+        inner = (group.named().everybody for group in self.groups if group.name in places)
+        return (*own, *(member for members in inner for member in members))
 
     def member(self, name: str) -> Member:
         """One of `everybody`. Raises StopIteration."""

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core import events as ev
-from core.chain import Chain
+from core.chain import LASTING, Chain
 from core.levers import InForce
 from core.models import CallFailedError, Chooser, ModelSpec, Prompt, TeamSpec, Usage, added
 from core.prompts import concepts, framed
@@ -23,6 +23,7 @@ from core.teams.prompts import (
     read_merged,
 )
 from core.teams.strategy import Proposal
+from core.together import together
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -98,8 +99,8 @@ class Selecting:
         usage = Usage()
         cost: float | None = 0.0
         named: tuple[str, ...] = ()
-        for _ in range(TRIES):
-            call = await self._call(lead, directions_prompt(self._question, self._ideas(), count))
+        for attempt in range(TRIES):
+            call = await self._call(lead, directions_prompt(self._question, self._ideas(), count), attempt)
             usage, cost = usage + call.usage, added(cost, call.cost)
             if named := read_directions(call.answer, count):
                 break
@@ -180,10 +181,8 @@ class Selecting:
 
     async def _chosen_by(self, selector: ModelSpec, orders: int, shuffled: Sequence[Proposal]) -> Proposal:
         """What a model chooses; in two orders, what it chooses in both."""
-        seen = [shuffled, self._shuffled(shuffled, "second order")][:orders]
-        async with asyncio.TaskGroup() as group:
-            asked = [group.create_task(self._choose_from(selector, order)) for order in seen]
-        choices = [task.result() for task in asked]
+        seen = [shuffled, shuffled[::-1]][:orders]
+        choices = await together(self._choose_from(selector, order) for order in seen)
         used = Choice(usage=choices[0].usage, cost=choices[0].cost)
         for choice in choices[1:]:
             used = replace(used, usage=used.usage + choice.usage, cost=added(used.cost, choice.cost))
@@ -192,7 +191,8 @@ class Selecting:
             return self._drawn(shuffled, choices[0].why, used, selector)
         if len({pick.slot for pick in picks}) > 1:
             return self._drawn(picks, "the two orders disagree", used, selector, order=shuffled)
-        self._say_chosen(shuffled, picks[0], "selector", "", used, selector)
+        why = "" if len(picks) == orders else "only one of its replies said a number"
+        self._say_chosen(shuffled, picks[0], "selector", why, used, selector)
         return picks[0]
 
     async def _choose_from(self, selector: ModelSpec, order: Sequence[Proposal]) -> Choice:
@@ -202,9 +202,9 @@ class Selecting:
     async def _choice(self, model: ModelSpec, prompt: Prompt, count: int, *, merges: bool = False) -> Choice:
         """What `model` says; asked again where it does not say it clearly, and no choice if it never does."""
         choice = Choice()
-        for _ in range(TRIES):
+        for attempt in range(TRIES):
             try:
-                call = await self._call(model, prompt)
+                call = await self._call(model, prompt, attempt)
             except CallFailedError as error:
                 choice.why = str(error)
                 return choice
@@ -255,11 +255,13 @@ class Selecting:
             )
         )
 
-    async def _call(self, model: ModelSpec, prompt: Prompt) -> Call:
+    async def _call(self, model: ModelSpec, prompt: Prompt, attempt: int) -> Call:
         """One call. One that is cancelled or fails for good is told of too, so that it is counted.
 
-        Raises `CallFailedError`.
+        Raises `CallFailedError`, without a call where one has failed in a way that only a person can mend.
         """
+        if failed := self._chain.silent.get(model.name):
+            raise CallFailedError(None, failed.message)
 
         def retry(why: str, seconds: float) -> None:
             self._emit(
@@ -272,7 +274,7 @@ class Selecting:
                 )
             )
 
-        seed = int(self._rng(f"call {prompt.tag}").integers(2**31))
+        seed = int(self._rng(f"call {prompt.tag} {attempt}").integers(2**31))
         call = Call(self._caller, model, prompt, seed, on_retry=retry)
         try:
             outcome = await call.run()
@@ -281,6 +283,8 @@ class Selecting:
             raise
         if outcome == "failed":
             self._emit(self._lost(model, call, outcome))
+            if call.kind in LASTING:
+                self._emit(ev.Notice(text=f"{model.name} is not asked to choose any more: {call.message}"))
             raise CallFailedError(call.kind, call.message)
         return call
 

@@ -224,7 +224,8 @@ class Session:
         chain = self._state.chain
         assert chain
         try:
-            seed = await self._seeder.draw(chain, command.distance, command.field, len(self._state.seeds))
+            drawn = await self._seeder.draw(chain, command.distance, command.field, len(self._state.seeds))
+            seed = replace(drawn, style=command.style)
             self._do(obey(self._state, cmd.InjectSeed(seed=seed, steps=command.steps, by=command.by), self._policy()))
         except UsageError as error:
             self.emit(ev.Notice(text=error.message))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from core.config import Judging, Plan
-from core.models import Budget, EmbedderSpec, ModelSpec, Served, TeamSpec, Usage
+from core.models import Budget, EmbedderSpec, Served, TeamSpec, Usage
 from core.providers.catalog import Providers
 from core.providers.prices import is_free
 from core.rules import dollars
@@ -20,15 +20,8 @@ TOKENS = 200_000
 def asked(team: TeamSpec, judging: Judging, embedder: Literal["wordllama"] | EmbedderSpec) -> list[Served]:
     """Everybody: members, whoever chooses among proposals, judges, and the embedder."""
     specs: list[Served] = [member.model for member in team.everybody]
-    specs += [*selectors(team), *judging.judges]
+    specs += [*team.selectors, *judging.judges]
     return specs if embedder == "wordllama" else [*specs, embedder]
-
-
-def selectors(team: TeamSpec) -> list[ModelSpec]:
-    """Models that pick among proposals, in the team and in the teams within it."""
-    choosers = (team.selector, team.instead) if team.strategy == "parallel" else ()
-    own = [chooser for chooser in choosers if isinstance(chooser, ModelSpec)]
-    return [*own, *(selector for group in team.groups for selector in selectors(group.team))]
 
 
 def billed(specs: Iterable[Served]) -> list[Served]:

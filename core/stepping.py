@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from core import events as ev
 from core.asking import Asker
 from core.chain import Chain
-from core.errors import JagstormError, ModelUnavailableError
+from core.errors import ModelUnavailableError
 from core.levers import InForce
-from core.models import CallFailedError, Group, Member, ModelSpec, TeamSpec, Usage
+from core.models import CallFailedError, Group, Member, TeamSpec, Usage
 from core.providers.calls import Caller
 from core.randomness import generator
 from core.scoring.scorer import Distances
@@ -17,6 +17,7 @@ from core.seeds.policy import Seeder
 from core.selecting import NonePickedError, Selecting
 from core.state import State
 from core.teams.strategy import Proposal, Wanted, strategy_for
+from core.together import together
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -168,7 +169,7 @@ class Stepper:
 
     async def _wait(self, chain: Chain, step: int, names: Sequence[str], why: str) -> None:
         """Nobody is there. If none of the team can be reached, wait, longer each time; else another draw may help."""
-        asked = [member for member in self.team.everybody if member.name.partition("/")[0] in names]
+        asked = self.team.within(names)
         self._gone |= {self._endpoint(member) for member in asked}
         if not {self._endpoint(member) for member in self.team.everybody} <= self._gone:
             return
@@ -213,8 +214,7 @@ class Stepper:
         self._emit(ev.TeamChanged(team=team, by=by))
 
     async def _prepare(self, team: TeamSpec) -> None:
-        models = [member.model for member in team.everybody]
-        models += [chooser for chooser in (team.selector, team.instead) if isinstance(chooser, ModelSpec)]
+        models = [*(member.model for member in team.everybody), *team.selectors]
         for model in models:
             await self._caller.provider_for(model.provider).prepare(model)
 
@@ -262,12 +262,7 @@ class _Step:
                 fault = error
                 return None
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                asked = [group.create_task(one(each)) for each in wanted]
-        except* JagstormError as faults:
-            raise faults.exceptions[0] from None
-        proposals = [proposal for task in asked if (proposal := task.result())]
+        proposals = [proposal for proposal in await together(one(each) for each in wanted) if proposal]
         if not proposals:
             assert fault
             raise fault

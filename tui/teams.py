@@ -17,7 +17,6 @@ from core.providers.access import missing_key
 from core.providers.discovery.found import FoundModel
 from core.providers.known import host_for
 from core.settings import Settings
-from core.spending import selectors
 from core.teams.checking import check_file
 from core.teams.published import published_source
 from core.teams.results import EarlierSessions
@@ -122,7 +121,8 @@ def _origin(name: str, settings: Settings) -> str:
 
 def _lacking(team: TeamSpec, settings: Settings, found: Sequence[FoundModel]) -> str:
     """What keeps a team from being used now; "" if nothing does. Raises `UsageError`, `ModelUnavailableError`."""
-    specs = [member.model for member in team.everybody] + selectors(team) + list(judging_of(team.name, settings).judges)
+    members = (member.model for member in team.everybody)
+    specs = (*members, *team.selectors, *judging_of(team.name, settings).judges)
     for spec in specs:
         if unready := next((model for model in found if model.state != "ready" and model.spec == spec), None):
             return f"{spec.name}: {unready.todo or unready.state}"

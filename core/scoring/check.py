@@ -17,7 +17,7 @@ from core.scoring.account import Account
 from core.scoring.controls import Control, ControlQuestion, control_questions, fails, pair
 from core.scoring.judge import Judge, Judgement
 from core.scoring.judge_prompts import JUDGE_VERSION
-from core.scoring.together import together
+from core.together import together
 
 Grade = Literal[
     "good",  # wrong at most one time in ten, either way

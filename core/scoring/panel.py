@@ -10,7 +10,7 @@ from core.events import Vote
 from core.scoring.account import Account
 from core.scoring.judge import Judge, Judgement
 from core.scoring.judge_prompts import JUDGE_VERSION
-from core.scoring.together import together
+from core.together import together
 
 
 class Judged(Struct, frozen=True, kw_only=True):

@@ -11,8 +11,8 @@ from core.models import Vectors as Answer
 from core.providers.tokens import estimate_tokens
 from core.scoring.account import Account, Trouble
 from core.scoring.embeddings import Embedding, Vectors, average, split, unit
-from core.scoring.together import together
 from core.text import clean_line
+from core.together import together
 
 REQUEST_TOKENS = 100_000
 """Tokens in one request, at most: some servers limit the sum of all its texts."""

@@ -16,7 +16,7 @@ from core.scoring.judge import Judge
 from core.scoring.mechanical import mechanical_fault
 from core.scoring.novelty import VectorStore
 from core.scoring.panel import Judged, Panel
-from core.scoring.together import both, together
+from core.together import both, together
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -58,7 +58,7 @@ class SeedBank(Struct, frozen=True):
             for place, found in _read_file(path):
                 if isinstance(found, str):
                     problems.append(f"{place}: {found}")
-                elif seeds.setdefault(_folded(found.name), found) != found:
+                elif seeds.setdefault(folded(found.name), found) != found:
                     problems.append(f"{place}: the name {found.name!r} is taken by another seed: choose another")
         return cls(tuple(seeds.values()), tuple(problems))
 
@@ -67,13 +67,13 @@ class SeedBank(Struct, frozen=True):
 
     def __or__(self, other: "SeedBank") -> "SeedBank":
         """Both, as with dicts: a seed of `other` takes the place of one that has its name."""
-        seeds = {_folded(seed.name): seed for seed in (*self.seeds, *other.seeds)}
+        seeds = {folded(seed.name): seed for seed in (*self.seeds, *other.seeds)}
         return SeedBank(tuple(seeds.values()), self.problems + other.problems)
 
     def get(self, name: str) -> Seed:
         """The seed of that name, in whatever case. Raises `UsageError`, naming the nearest, if there is none."""
-        wanted = _folded(clean_line(name))
-        if seed := next((seed for seed in self.seeds if _folded(seed.name) == wanted), None):
+        wanted = folded(clean_line(name))
+        if seed := next((seed for seed in self.seeds if folded(seed.name) == wanted), None):
             return seed
         near = nearest(name, [seed.name for seed in self.seeds], 3)
         hint = f"; the nearest: {', '.join(near)}" if near else ""
@@ -89,13 +89,13 @@ class SeedBank(Struct, frozen=True):
 
         Case and accents are ignored: `mossbauer` finds Mössbauer.
         """
-        wanted = _folded(words).split()
-        within = _folded(domain)
+        wanted = folded(words).split()
+        within = folded(domain)
         return [
             seed
             for seed in self.seeds
-            if within in _folded(seed.leaf)
-            and _holds(_folded(f"{seed.name} {seed.text} {seed.kind or ''} {seed.leaf}"), wanted)
+            if within in folded(seed.leaf)
+            and _holds(folded(f"{seed.name} {seed.text} {seed.kind or ''} {seed.leaf}"), wanted)
         ]
 
 
@@ -143,7 +143,7 @@ def _holds(text: str, words: Iterable[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """`text` without case and accents."""
     text = text.casefold()
     if text.isascii():

@@ -44,6 +44,14 @@ def among(ranked: Sequence[Seed], distance: Distance, field: str = "") -> list[S
     return measured[:third] if distance == "near" else measured[-third:]
 
 
+def thirds(ranked: Sequence[Seed]) -> tuple[float, float]:
+    """Up to which distance seeds are near, and from which on they are far; where none is known, none is either."""
+    near, far = among(ranked, "near"), among(ranked, "far")
+    if not near or near[-1].distance is None or far[0].distance is None:
+        return float("-inf"), float("inf")
+    return near[-1].distance, far[0].distance
+
+
 def _text(seed: Seed) -> str:
     return f"{seed.name}. {seed.text}" if seed.text else seed.name
 

@@ -54,6 +54,7 @@ def snapshot(state: State) -> State:
             prompts=dict(chain.prompts),
             outcomes=dict(chain.outcomes),
             barred=dict(chain.barred),
+            silent=dict(chain.silent),
             given=dict(chain.given),
         )
         for name, chain in state.chains.items()

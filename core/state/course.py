@@ -51,6 +51,7 @@ def resumed(state: State, event: ev.Resumed) -> None:
         chain.failures = 0
         chain.unscored = 0
         chain.barred.clear()
+        chain.silent.clear()
         chain.scoring = None
         chain.writing.clear()
         if chain.ended and reopens(chain.ended):

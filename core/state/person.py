@@ -122,6 +122,7 @@ def team_changed(state: State, event: ev.TeamChanged) -> None:
     state.retry = None
     for chain in state.chains.values():
         chain.barred.clear()
+        chain.silent.clear()
         chain.failures = 0
 
 

@@ -114,8 +114,10 @@ def directions_named(state: State, event: ev.DirectionsNamed) -> None:
 
 
 def aside_failed(state: State, event: ev.AsideFailed) -> None:
-    state.pay(event.cost)
-    state.aside_tokens += event.usage.input_tokens + event.usage.output_tokens
+    state.pay_aside(event.usage, event.cost)
+    chain = state.chains.get(event.question)
+    if chain and event.kind in LASTING:
+        chain.silent[event.model] = event
 
 
 def idea_added(state: State, event: ev.IdeaAdded) -> None:

@@ -26,8 +26,6 @@ def rearranged(team: TeamSpec, weights: Mapping[Place, float], **changes: Any) -
         found = replace(team, **changed)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    if found.strategy == "hierarchy" and not found.members:
-        raise UsageError("A team of teams has nobody to lead it")
     if found.strategy == "router" and not found.routes:
         raise UsageError(
             "No specialist is named for any domain: write [teams.NAME.routes] in config.toml, and choose that team"

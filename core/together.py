@@ -1,4 +1,4 @@
-"""Many questions asked at once."""
+"""Many things done at once, whose faults come as they are and not in groups."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Iterator
@@ -14,7 +14,7 @@ S = TypeVar("S")
 
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """All results, in order. If one part fails, the others are cancelled and its fault is raised as it is."""
-    with _plain_faults():
+    with plain_faults():
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(part) for part in work]
     return [task.result() for task in tasks]
@@ -22,14 +22,15 @@ async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 async def both(one: Coroutine[Any, Any, T], other: Coroutine[Any, Any, S]) -> tuple[T, S]:
     """The same for two of different kinds."""
-    with _plain_faults():
+    with plain_faults():
         async with asyncio.TaskGroup() as group:
             first, second = group.create_task(one), group.create_task(other)
     return first.result(), second.result()
 
 
 @contextmanager
-def _plain_faults() -> Iterator[None]:
+def plain_faults() -> Iterator[None]:
+    """Raise the first fault of a task group as it is; of one that a person or a program can act on, that is."""
     fault: Exception | None = None
     try:
         yield
