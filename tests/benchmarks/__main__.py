@@ -5,7 +5,7 @@ import os
 import sys
 from tempfile import TemporaryDirectory
 
-SUBJECTS = ("start", "calls", "pace", "novelty", "big_session", "profiles", "wire", "keys")
+SUBJECTS = ("start", "calls", "pace", "novelty", "big_session", "profiles", "charts", "wire", "keys")
 
 
 def main() -> None:

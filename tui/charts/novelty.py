@@ -1,15 +1,17 @@
-"""Novelty and coherence along a chain, with the threshold as a line."""
+"""Novelty and coherence along a chain, with the thresholds as lines."""
 
 from collections.abc import Sequence
 
-import plotext
 from msgspec import Struct
 
 from core.chain import Idea
 from core.rules import Rules
+from tui.charts.axes import Area, Axis, Points, draw_axes
+from tui.charts.canvas import Canvas
+from tui.charts.look import FULL, Color, Lines, Look, paint
 
-Color = tuple[int, int, int] | str
-"""Red, green, blue; or one of the terminal's own by name."""
+SHORTEST = 10
+"""Ideas for which there is room in a shorter chain too."""
 
 
 class Colors(Struct, frozen=True):
@@ -21,54 +23,46 @@ class Colors(Struct, frozen=True):
     threshold: Color
 
 
-class Points(Struct, frozen=True):
-    """One series: x is the idea's number, y between 0 and 1."""
-
-    x: tuple[int, ...]
-    y: tuple[float, ...]
-
-
-def novelty_points(ideas: Sequence[Idea], *, failed: bool) -> Points:
-    """The embedding novelty of the ideas that passed, or of those that failed."""
-    found = [
+def novelty_points(ideas: Sequence[Idea], *, failed: bool) -> list[tuple[int, float]]:
+    """Numbers and embedding novelties of the ideas that passed, or of those that failed."""
+    return [
         (idea.number, min(max(idea.score.embedding_novelty, 0.0), 1.0))
         for idea in ideas
         if idea.score and idea.score.embedding_novelty is not None and idea.failed == failed
     ]
-    return Points(tuple(x for x, _ in found), tuple(y for _, y in found))
 
 
-def coherence_points(ideas: Sequence[Idea]) -> Points:
-    """Coherence as a share of 100, where a judge gave one."""
-    found = [(i.number, i.score.coherence / 100) for i in ideas if i.score and i.score.coherence is not None]
-    return Points(tuple(x for x, _ in found), tuple(y for _, y in found))
+def coherence_points(ideas: Sequence[Idea]) -> list[tuple[int, float]]:
+    """Numbers and coherences as shares of 100, where a judge gave one."""
+    return [(i.number, i.score.coherence / 100) for i in ideas if i.score and i.score.coherence is not None]
 
 
-def draw_novelty(ideas: Sequence[Idea], rules: Rules, width: int, height: int, colors: Colors) -> list[str]:
-    """`height` lines of `width` cells, coloured by ANSI codes, with the thresholds of `rules` as lines.
-
-    plotext has one figure a process: not re-entrant.
-    """
+def draw_novelty(ideas: Sequence[Idea], rules: Rules, width: int, height: int, colors: Colors) -> Lines:
+    """`height` lines of `width` cells, with the thresholds of `rules` as lines."""
+    last = max([idea.number for idea in ideas] + [SHORTEST])
     threshold = rules.embedding_novelty
-    plotext.clear_figure()
-    plotext.theme("clear")
-    plotext.plotsize(width, height)
-    plotext.frame(False)
-    plotext.ylim(0, 1)
-    last = max((idea.number for idea in ideas), default=1)
-    plotext.xlim(1, max(last, 10))
-    plotext.xticks(sorted({1, max(last, 10)}))
-    plotext.yticks([0, threshold, 0.5, 1], ["0", f"{threshold:g}".removeprefix("0"), ".5", "1"])
-    plotext.hline(threshold, color=colors.threshold)
+    x, y = Axis(1, last, (1, last)), Axis(0, 1, (0, threshold, 0.5, 1))
     coherence = coherence_points(ideas)
-    if coherence.x:
-        plotext.hline(rules.coherence / 100, color=colors.coherence)
-    for points, marker, color in (
-        (coherence, "+", colors.coherence),
-        (novelty_points(ideas, failed=False), "•", colors.passed),
-        (novelty_points(ideas, failed=True), "×", colors.failed),
-    ):
-        if points.x:
-            plotext.scatter(list(points.x), list(points.y), marker=marker, color=color)
-    lines: list[str] = plotext.build().splitlines()
-    return lines
+    look = Look(colors.coherence, colors.threshold, colors.passed, colors.failed, (), FULL)
+    drawn = (
+        _points(coherence, "+", colors.coherence),
+        _points(novelty_points(ideas, failed=False), "•", colors.passed),
+        _points(novelty_points(ideas, failed=True), "×", colors.failed),
+    )
+    canvas, area = draw_axes(drawn, x, y, width, height, look)
+    _draw_line(canvas, area, threshold, colors.threshold)
+    if coherence:
+        _draw_line(canvas, area, rules.coherence / 100, colors.coherence)
+    return canvas.lines()
+
+
+def _points(found: Sequence[tuple[int, float]], mark: str, color: Color) -> Points:
+    return Points([x for x, _ in found], [y for _, y in found], mark, color)
+
+
+def _draw_line(canvas: Canvas, area: Area, y: float, color: Color) -> None:
+    """Where no point is."""
+    row = area.top + area.row(y)
+    for column in range(area.left, area.left + area.width):
+        if canvas.is_free(column, row):
+            canvas.write(column, row, "─", paint(color))

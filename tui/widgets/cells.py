@@ -1,7 +1,6 @@
 """Text in terminal cells: cut, filled and wrapped by the width that a terminal gives it."""
 
 from rich.cells import cell_len, set_cell_size
-from textual.content import Content
 
 
 def cut(text: str, width: int) -> str:
@@ -18,4 +17,6 @@ def fill(text: str, width: int) -> str:
 
 def wrap(text: str, width: int) -> list[str]:
     """The lines of `text` at `width` cells; broken at white space where there is any."""
+    from textual.content import Content  # charts are printed without it
+
     return [line.plain for line in Content(text).wrap(max(width, 1))]

@@ -1,8 +1,9 @@
 """The chain as a list: one line an idea, only the visible ones ever painted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -21,11 +22,21 @@ from tui.words import failed_words
 
 BAR = " ▁▂▃▄▅▆"
 
+FLASH_SECONDS = 0.8
+"""How long an idea that was picked from several stands out."""
+
 
 class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
     """Ideas, oldest first. The cursor follows the newest until a person moves it."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"chain--cursor", "chain--dim", "chain--failed", "chain--bar", "chain--own"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "chain--cursor",
+        "chain--dim",
+        "chain--failed",
+        "chain--bar",
+        "chain--own",
+        "chain--mark",
+    }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "Open", tooltip="The idea in full, with its scores and the prompt that made it"),
         Binding("up,k", "move(-1)", "Up", show=False, tooltip="The idea before"),
@@ -34,7 +45,7 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
         Binding("pagedown", "page(1)", "Page down", show=False, tooltip="A page on"),
         Binding("home", "jump(0)", "First", show=False, tooltip="The first idea"),
         Binding("end", "jump(-1)", "Newest", show=False, tooltip="The newest idea, and follow from there"),
-        Binding("y", "copy", "Copy", tooltip="Copy the idea's text"),
+        Binding("y", "copy", "Copy", show=False, tooltip="Copy the idea's text"),
     ]
 
     cursor: reactive[int] = reactive(0, repaint=False)
@@ -63,6 +74,9 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
         self._rows: list[Idea] = []
         self._filter = ""
         self._follow = True
+        self._flashing: int | None = None
+        self.marked: list[int] = []
+        """The numbers of the ideas that a person has marked, in that order."""
 
     # ── what is shown ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -94,6 +108,21 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
     def rename(self, letters: dict[str, str]) -> None:
         """Show authors by other names."""
         self._letters = letters
+        self.refresh()
+
+    def mark(self, numbers: Sequence[int]) -> None:
+        """Show these ideas as marked, and no others."""
+        self.marked = list(numbers)
+        self.refresh()
+
+    def flash(self, number: int) -> None:
+        """Have an idea stand out for a moment."""
+        self._flashing = number
+        self.refresh()
+        self.set_timer(FLASH_SECONDS, self._end_flash)
+
+    def _end_flash(self) -> None:
+        self._flashing = None
         self.refresh()
 
     @property
@@ -141,29 +170,38 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
         width = self.scrollable_content_region.width
         if row >= len(self._rows):
             return Strip.blank(width, self.rich_style)
+        idea = self._rows[row]
         on_cursor = row == self.cursor and self.has_focus
         pointer = Segment("›" if on_cursor else " ", Style())
-        strip = Strip([pointer, *self._segments(self._rows[row], width - 1)], width)
-        return strip.apply_style(self.get_component_rich_style("chain--cursor") if on_cursor else self.rich_style)
+        strip = Strip([pointer, *self._segments(idea, width - 1)], width)
+        strip = strip.apply_style(self.get_component_rich_style("chain--cursor") if on_cursor else self.rich_style)
+        return strip.apply_style(Style(reverse=True)) if idea.number == self._flashing else strip
 
     def _segments(self, idea: Idea, width: int) -> list[Segment]:
-        plain = Style()
-        dim = self._only_color("chain--dim")
-        body = self._only_color("chain--failed") if idea.failed else plain
-        letter = self._letters.get(idea.author, "?")
+        dim, bright = self._only_color("chain--dim"), self._only_color("chain--mark")
+        body = self._body(idea)
         tail = self._scores(idea)
         author = max(3, min(10, max(map(len, self._letters.values()), default=3)))
         room = width - 6 - author - 2 - sum(len(segment.text) for segment in tail)
-        why = cut(f"  {failed_words(idea.score).partition(':')[0]}", room // 2) if idea.failed and idea.score else ""
-        text = fill(clean_line(idea.text, 2 * max(width, 1)), room - len(why))
-        mark = "×" if idea.failed else "?" if idea.score and idea.score.verdict == "unscored" else " "
+        notes = cut("".join(f"  {note}" for note in _notes(idea)), room // 2)
+        text = fill(clean_line(idea.text, 2 * max(width, 1)), room - cell_len(notes))
+        under = "+" if idea.seeds else ""
+        letter = cut(self._letters.get(idea.author, "?"), author - len(under))
         return [
-            Segment(f"{mark}{idea.number:>4} ", dim if not idea.failed else body),
-            Segment(text, self._only_color("chain--own") if idea.author == YOU and not idea.failed else body),
-            Segment(why, dim),
-            Segment(f" {fill(letter, author)} ", dim),
+            Segment(_mark(idea), bright if idea.pinned and not idea.removed else dim),
+            Segment(f"{idea.number:>4}", dim),
+            Segment("▌" if idea.number in self.marked else " ", bright),
+            Segment(text, body + Style(strike=True) if idea.removed else body),
+            Segment(notes, dim),
+            Segment(f"{'~' if idea.original else ' '}{fill(letter + under, author)} ", dim),
             *tail,
         ]
+
+    def _body(self, idea: Idea) -> Style:
+        """How an idea's text looks: dim where prompts no longer show it, in a colour of its own where it is yours."""
+        if not idea.stands:
+            return self._only_color("chain--failed")
+        return self._only_color("chain--own") if idea.author == YOU else Style()
 
     def _scores(self, idea: Idea) -> list[Segment]:
         """Bar, novelty, judged novelty where there are judges, and coherence, in 13 or 18 cells."""
@@ -175,7 +213,7 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
         judged = [Segment(f" {_share(score.judged_novelty, missing):>4}", dim)] if self._judged else []
         coherence = f"{score.coherence:.0f}" if score.coherence is not None else missing
         return [
-            Segment(_bar(score.embedding_novelty or 0.0), self._only_color("chain--bar")),
+            Segment(bar(score.embedding_novelty or 0.0), self._only_color("chain--bar")),
             Segment(f" {_share(score.embedding_novelty, '?'):>4}", Style()),
             *judged,
             Segment(f" {coherence:>3}", dim),
@@ -222,13 +260,36 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
         self._paint(self.cursor)
 
 
+def _mark(idea: Idea) -> str:
+    """What matters most of how an idea stands, in one cell."""
+    if idea.removed:
+        return "-"
+    if idea.pinned:
+        return "*"
+    if idea.failed:
+        return "×"
+    return "?" if idea.score and idea.score.verdict == "unscored" else " "
+
+
+def _notes(idea: Idea) -> Iterator[str]:
+    """What stands at the end of its text."""
+    if idea.removed:
+        yield "taken out"
+    elif idea.failed and idea.score:
+        yield failed_words(idea.score).partition(":")[0]
+    if idea.rating:
+        yield f"{idea.rating}/5"
+    if idea.comment:
+        yield "“…”"
+
+
 def _share(number: float | None, missing: str) -> str:
     """0.42 as .42, in at most four cells."""
     return f"{missing} " if number is None else f"{min(number, 1.0):.2f}".removeprefix("0")
 
 
-def _bar(share: float) -> str:
-    """`share` of four cells, in steps of a sixth of a cell."""
-    steps = round(max(0.0, min(share, 1.0)) * 4 * (len(BAR) - 1))
+def bar(share: float, cells: int = 4) -> str:
+    """`share` of so many cells, in steps of a sixth of a cell."""
+    steps = round(max(0.0, min(share, 1.0)) * cells * (len(BAR) - 1))
     full, rest = divmod(steps, len(BAR) - 1)
-    return (BAR[-1] * full + (BAR[rest] if rest else "")).ljust(4)
+    return (BAR[-1] * full + (BAR[rest] if rest else "")).ljust(cells)

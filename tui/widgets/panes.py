@@ -15,13 +15,18 @@ from tui.widgets.cells import cut, fill, wrap
 KEPT = 4000
 """Characters of text that are looked at: more than any pane shows."""
 
+WIDE = 100
+"""Columns from which panes stand beside each other; with less there is one pane, with tabs."""
+
 NARROWEST = 20
-"""Columns of a pane beside others; with less for each there is one pane, with tabs."""
+"""Columns of a pane beside others; the same with less for each."""
 
 
 class Pane(Struct, frozen=True):
     title: str
     text: str = ""
+    from_start: bool = False
+    """Whether its beginning is shown, as of something to read; else its end, as of something that grows."""
 
 
 class Panes(Widget):
@@ -47,8 +52,9 @@ class Panes(Widget):
 
     @property
     def tabbed(self) -> bool:
-        """Whether there are more panes than fit beside each other."""
-        return len(self._panes) > 1 and self.size.width // len(self._panes) < NARROWEST
+        """Whether there is no room for panes beside each other."""
+        width = self.size.width
+        return len(self._panes) > 1 and width > 0 and (width < WIDE or width // len(self._panes) < NARROWEST)
 
     def on_resize(self) -> None:
         self._lay_out()
@@ -71,14 +77,14 @@ class Panes(Widget):
     def _columns_now(self, width: int, height: int) -> list[list[str]]:
         panes = self._panes
         if len(panes) < 2:
-            return [_lines(panes[0].text if panes else "", width, height)]
+            return [_lines(panes[0], width, height) if panes else [" " * width] * height]
         if self.tabbed:
             selected = self._selected % len(panes)
             tabs = "  ".join(f"[{p.title}]" if n == selected else p.title for n, p in enumerate(panes))
-            return [[fill(tabs, width), *_lines(panes[selected].text, width, height - 1)]]
+            return [[fill(tabs, width), *_lines(panes[selected], width, height - 1)]]
         shares = [width // len(panes) + (place < width % len(panes)) for place in range(len(panes))]
         return [
-            [f"{fill(cut(pane.title, room - 2), room - 2)}  ", *_lines(pane.text, room - 2, height - 1, spare=2)]
+            [f"{fill(cut(pane.title, room - 2), room - 2)}  ", *_lines(pane, room - 2, height - 1, spare=2)]
             for pane, room in zip(panes, shares, strict=True)
         ]
 
@@ -90,8 +96,19 @@ class Panes(Widget):
         return Strip([Segment(fill(text, width), Style(color=style.color))], width).apply_style(self.rich_style)
 
 
-def _lines(text: str, width: int, height: int, spare: int = 0) -> list[str]:
-    """The last `height` lines of `text`, each `width` cells and `spare` empty ones."""
-    lines = wrap(text[-KEPT:], width)[-height:] if text else []
+def _lines(pane: Pane, width: int, height: int, spare: int = 0) -> list[str]:
+    """`height` lines of a pane's text, each `width` cells and `spare` empty ones."""
+    lines = _first(pane.text, width, height) if pane.from_start else _last(pane.text, width, height)
     lines += [""] * (height - len(lines))
     return [fill(line, width) + " " * spare for line in lines]
+
+
+def _first(text: str, width: int, height: int) -> list[str]:
+    lines = wrap(text[:KEPT], width)
+    if len(lines) <= height:
+        return lines
+    return [*lines[: height - 1], cut(lines[height - 1] + " " * width, width)]
+
+
+def _last(text: str, width: int, height: int) -> list[str]:
+    return wrap(text[-KEPT:], width)[-height:] if text else []

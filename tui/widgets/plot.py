@@ -1,19 +1,23 @@
 """A chart in a widget: drawn anew only when its numbers, its size or the theme change."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
+from typing import Any
 
-from rich.text import Text
+from msgspec.structs import replace
+from textual.app import App
 from textual.strip import Strip
 from textual.widget import Widget
+
+from tui.charts.look import DARK, LIGHT, SIXTEEN, Lines, Look, glyphs_here
 
 SMALLEST = (20, 6)
 """Columns and rows below which a chart says nothing."""
 
 
 class Plot(Widget):
-    """Shows lines that a chart function draws; they may hold ANSI colours and nothing else."""
+    """Shows the lines that a chart function draws."""
 
-    Draw = Callable[[int, int], Sequence[str]]
+    Draw = Callable[[int, int], Lines]
     """From width and height in cells to lines."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
@@ -42,5 +46,10 @@ class Plot(Widget):
         width, height = self.size
         if self._draw is None or width < SMALLEST[0] or height < SMALLEST[1]:
             return []
-        texts = [Text.from_ansi(line) for line in self._draw(width, height)]
-        return [Strip(text.render(self.app.console)).adjust_cell_length(width).simplify() for text in texts]
+        return [Strip(line).adjust_cell_length(width) for line in self._draw(width, height)]
+
+
+def look_of(app: App[Any]) -> Look:
+    """The look that fits the app's theme and the terminal's font."""
+    look = SIXTEEN if app.native_ansi_color else DARK if app.current_theme.dark else LIGHT
+    return replace(look, glyphs=glyphs_here())

@@ -9,7 +9,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-GLYPHS = {"failed": "×", "person": "|", "seed": "+"}
+from core.store.replay import Mark
+
+GLYPHS: dict[Mark, str] = {"failed": "×", "person": "|", "seed": "+"}
 
 
 class TimeBar(Widget):
@@ -24,7 +26,7 @@ class TimeBar(Widget):
             super().__init__()
             self.share = share
 
-    def __init__(self, marks: Sequence[tuple[float, str]], length: float, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, marks: Sequence[tuple[float, Mark]], length: float, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._marks = marks
         self._length = max(length, 0.001)

@@ -1,0 +1,207 @@
+"""What charts are made of: axes and where numbers stand on them, cells, dots, and charts as files."""
+
+import csv
+import io
+import math
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, strategies
+from rich.ansi import AnsiDecoder
+
+from core.errors import UsageError
+from tests.app import made_up
+from tests.app.test_charts_drawn import made, text
+from tui.charts.axes import Points, axis, count_axis, draw_axes, log_axis, number
+from tui.charts.canvas import Canvas
+from tui.charts.dots import Dots
+from tui.charts.ideas_map import beside, draw_map, nearest
+from tui.charts.look import COLORLESS, DARK, FULL, LIGHT, PLAIN, SIXTEEN, glyphs_here, paint
+from tui.charts.printed import ColorSystem, csv_of, look_for, printed, svg, write
+from tui.charts.sheet import Sheet
+
+numbers = strategies.floats(min_value=-1e9, max_value=1e9)
+PLAIN_STYLE = paint("default")
+
+
+# ── axes ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@given(strategies.lists(strategies.floats(), max_size=20))
+def test_an_axis_holds_every_finite_number_and_has_ticks_in_order(values: list[float]) -> None:
+    values = [value for value in values if not math.isfinite(value) or abs(value) < 1e100]
+    found = axis(values, from_zero=False)
+    assert all(found.holds(value) for value in values if math.isfinite(value))
+    assert list(found.ticks) == sorted(set(found.ticks))
+    assert all(found.low <= tick <= found.high for tick in found.ticks)
+
+
+@given(strategies.lists(strategies.floats(min_value=1e-9, max_value=1e9), min_size=1, max_size=20))
+def test_an_axis_of_logarithms_holds_what_is_above_zero(values: list[float]) -> None:
+    found = log_axis([*values, 0.0, -1.0, math.nan])
+    assert all(found.holds(value) for value in values)
+    assert found.ticks
+
+
+@given(strategies.floats(min_value=1, max_value=1e5), strategies.floats(min_value=0, max_value=1))
+def test_a_place_on_an_axis_and_its_number_are_each_other(high: float, share: float) -> None:
+    for each in (axis([0, high]), count_axis(high), log_axis([1.0, high])):
+        assert each.place(each.value(share)) == pytest.approx(share, abs=1e-6)
+
+
+def test_ticks_are_numbers_that_people_say() -> None:
+    assert axis([0, 47], ticks=6).ticks == (0, 10, 20, 30, 40)
+    assert count_axis(275).ticks == (0, 1, 10, 100)
+    assert log_axis([300, 4000]).ticks == (500, 1000, 2000)
+    assert [number(value) for value in (0.25, -0.5, 0, 3, 1200, 2.5e6)] == [".25", "−.5", "0", "3", "1.2k", "2.5M"]
+
+
+@given(strategies.lists(strategies.tuples(numbers, numbers), min_size=1, max_size=8))
+def test_a_point_stands_where_the_area_says(points: list[tuple[float, float]]) -> None:
+    x, y = ([point[side] for point in points] for side in (0, 1))
+    canvas, area = draw_axes([Points(x, y, "•", "red")], axis(x), axis(y), 60, 20, COLORLESS)
+    lines = ["".join(segment.text for segment in line) for line in canvas.lines()]
+    spots = {area.cell(*point) for point in points}
+    assert spots == {(column, row) for row, line in enumerate(lines) for column, char in enumerate(line) if char == "•"}
+
+
+def test_ticks_stand_where_the_area_says() -> None:
+    """The axes are another's: what stands on them must agree with it."""
+    _, area = drawn = draw_axes([], axis([0, 47], "across"), axis([0, 8], "up"), 61, 19, COLORLESS)
+    lines = shown(drawn[0])
+    assert {area.left + area.column(tick) for tick in area.x.ticks} == places(lines[area.top + area.height], "┬")
+    ticks = {area.top + area.row(tick) for tick in area.y.ticks}
+    assert ticks == {row for row, line in enumerate(lines) if line[area.left - 1] == "┤"}
+
+
+def places(line: str, char: str) -> set[int]:
+    return {column for column, each in enumerate(line) if each == char}
+
+
+# ── cells and dots ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def shown(canvas: Canvas) -> list[str]:
+    return ["".join(segment.text for segment in line) for line in canvas.lines()]
+
+
+def test_wide_characters_take_two_cells_and_what_does_not_fit_is_cut() -> None:
+    canvas = Canvas(6, 2)
+    canvas.write(0, 0, "你好世界", PLAIN_STYLE)
+    canvas.write(4, 1, "abcdef", PLAIN_STYLE)
+    canvas.write(0, 5, "below")
+    assert shown(canvas) == ["你好… ", "    a…"]
+
+
+def test_dots_lie_under_words_and_add_up_with_dots() -> None:
+    canvas = Canvas(4, 1)
+    canvas.write(0, 0, ".:", PLAIN_STYLE)
+    for row in (0.1, 0.9):
+        dots = Dots(4, 1)
+        dots.curve([0, 4], [row, row])
+        dots.draw(canvas, 0, 0, paint("red"), braille=True)
+    assert shown(canvas) == [".:⣉⣉"]
+
+
+def test_a_curve_has_a_gap_where_a_number_is_missing() -> None:
+    dots = Dots(6, 1)
+    dots.curve([0.0, 1.9, math.nan, 4.0, 5.9], [0.5] * 5)
+    canvas = Canvas(6, 1)
+    dots.draw(canvas, 0, 0, PLAIN_STYLE, braille=False)
+    assert shown(canvas) == [".." + "  " + ".."]
+
+
+@pytest.mark.parametrize(("term", "glyphs"), [("linux", PLAIN), ("xterm-256color", FULL), ("tmux", FULL)])
+def test_a_console_without_braille_gets_ascii(monkeypatch: pytest.MonkeyPatch, term: str, glyphs: object) -> None:
+    monkeypatch.setenv("TERM", term)
+    assert glyphs_here() is glyphs
+
+
+# ── the map ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_idea_under_a_cell_is_the_nearest() -> None:
+    area = draw_map(made_up.MAP, 80, 24, COLORLESS).area
+    assert area is not None
+    for place in (0, 17, 39):
+        found = nearest(made_up.MAP, 80, 24, *area.cell(made_up.MAP.places[place].x, made_up.MAP.places[place].y))
+        assert found is not None
+        same = (made_up.MAP.places[each] for each in (found, place))
+        assert len({area.cell(each.x, each.y) for each in same}) == 1
+
+
+def test_a_step_on_the_map_goes_that_way_or_nowhere() -> None:
+    places = made_up.MAP.places
+    for right, up in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        place = 5
+        for _ in range(50):
+            before, place = place, beside(made_up.MAP, place, right, up)
+            if place == before:
+                break
+            assert (places[place].x - places[before].x) * right + (places[place].y - places[before].y) * up > 0
+        assert place == before
+
+
+# ── in print and in files ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("colors", [None, "standard", "256", "truecolor"])
+def test_what_is_printed_is_what_is_drawn_in_the_colours_that_there_are(colors: ColorSystem | None) -> None:
+    paint.cache_clear()  # Rich's styles remember the first colours that they were shown in
+    drawn = printed(made("ribbons"), 80, 24, colors)
+    assert ("\x1b[" in drawn) == (colors is not None)
+    assert ("38;2;" in drawn) == (colors == "truecolor")
+    assert ("38;5;" in drawn) == (colors == "256")
+    plain = [line.plain.rstrip() for line in AnsiDecoder().decode(drawn.rstrip("\n"))]
+    assert plain == text(made("ribbons"), 80, 10).splitlines()
+
+
+def test_print_shows_all_rows_however_low_the_terminal() -> None:
+    drawn = printed(made("ribbons", made_up.FORTY), 80, 24, None)
+    assert all(f"model-{place} " in drawn for place in range(1, 41))
+    assert "more below" not in drawn
+
+
+def test_the_look_follows_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLORFGBG", "15;0")
+    assert (look_for(None), look_for("standard"), look_for("truecolor")) == (COLORLESS, SIXTEEN, DARK)
+    monkeypatch.setenv("COLORFGBG", "0;15")
+    assert look_for("256") == LIGHT
+
+
+@pytest.mark.parametrize("look", [LIGHT, DARK])
+def test_a_picture_is_svg_with_the_chart_and_nothing_from_the_net(look: object) -> None:
+    made_svg = svg(made("scatter"), 80, 24, look)  # type: ignore[arg-type]
+    root = ElementTree.fromstring(made_svg)
+    words = "".join(root.itertext()).replace("\xa0", " ")
+    assert "bert" in words
+    assert "y = 0.520 x" in words
+    assert "http" not in made_svg.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_csv_has_every_number_and_no_formula() -> None:
+    sheet = Sheet(("name", "mean"), (("=cmd()", 1.25), ("plain", None), ("a, b", math.pi)))
+    assert list(csv.reader(io.StringIO(csv_of(sheet)))) == [
+        ["name", "mean"],
+        ["'=cmd()", "1.25"],
+        ["plain", ""],
+        ["a, b", str(math.pi)],
+    ]
+
+
+@pytest.mark.parametrize("end", [".svg", ".txt", ".csv"])
+def test_a_chart_is_written_as_the_name_says_and_never_over_another_file(tmp_path: Path, end: str) -> None:
+    path = tmp_path / f"chart{end}"
+    write(made("ribbons"), path, 80, 24, LIGHT)
+    assert "cleo/large" in path.read_text(encoding="utf-8")
+    with pytest.raises(UsageError, match="is there already"):
+        write(made("ribbons"), path, 80, 24, LIGHT)
+
+
+def test_a_chart_can_not_be_written_as_anything_else(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"must end in \.svg, \.txt or \.csv"):
+        write(made("ribbons"), tmp_path / "chart.png", 80, 24, LIGHT)
+    with pytest.raises(UsageError, match="can't be written"):
+        write(made("ribbons"), tmp_path / "none" / "chart.svg", 80, 24, LIGHT)

@@ -1,0 +1,185 @@
+"""What of all that was read a profile shows: which models and sessions, which questions, under which rules."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from msgspec import Struct
+
+from core.analysis.profiles import Series
+from core.analysis.rescoring import Change, Counts
+from core.analysis.ribbons import ribbons
+from core.analysis.series import chain_series
+from core.analysis.table import Flags, Table
+from core.text import clean_line
+
+Level = Literal["model", "leaf", "question", "chain", "idea"]
+
+
+class Inside(Struct, frozen=True, kw_only=True):
+    """How far a person went down from all models: to one, to a leaf of it, to a question, to a chain."""
+
+    model: str | None = None
+    leaf: str | None = None
+    question: str | None = None
+    chain: tuple[str, int] | None = None
+    """Its session, and its place among the chains of this."""
+
+    @property
+    def level(self) -> Level:
+        """What there is to choose from here."""
+        steps: tuple[tuple[object, Level], ...] = (
+            (self.model, "model"),
+            (self.leaf, "leaf"),
+            (self.question, "question"),
+            (self.chain, "chain"),
+        )
+        return next((level for step, level in steps if step is None), "idea")
+
+    def up(self) -> "Inside":
+        """One step back."""
+        kept = {name: getattr(self, name) for name in self.__struct_fields__ if getattr(self, name) is not None}
+        return Inside(**dict(list(kept.items())[:-1]))
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """What is shown."""
+
+    without_models: frozenset[str] = frozenset()
+    without_sessions: frozenset[str] = frozenset()
+    domain: str = ""
+    """A leaf or a domain; "" for all."""
+    words: str = ""
+    """That a question must hold, all of them."""
+    change: Change = Change()
+    inside: Inside = Inside()
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One of the things to choose from."""
+
+    name: str
+    text: str = ""
+    """What it is shown as, if not as its name."""
+    said: str = ""
+    """A number beside it."""
+    included: bool | None = None
+    """None where it can't be left out."""
+    chain: tuple[str, int] | None = None
+    """Where it is, if it is one."""
+
+
+def passing(table: Table, selection: Selection, *, models: bool = True) -> Flags:
+    """(chains,): those in `selection`; without `models`, whatever models are left out of it."""
+    chains = table.chains
+    mask = _questions(table, selection)[chains.question]
+    mask &= ~_named(table.sessions, selection.without_sessions)[chains.session]
+    if models:
+        mask &= ~_named(table.models, selection.without_models)[chains.model]
+    return mask
+
+
+def within(table: Table, inside: Inside) -> Flags:
+    """(chains,): those that a person went down to."""
+    chains = table.chains
+    mask = np.ones(len(chains.model), dtype=np.bool_)
+    if inside.model is not None:
+        mask &= _named(table.models, {inside.model})[chains.model]
+    if inside.leaf is not None:
+        mask &= np.array([question.leaf == inside.leaf for question in table.questions])[chains.question]
+    if inside.question is not None:
+        mask &= np.array([question.text == inside.question for question in table.questions])[chains.question]
+    if inside.chain is not None:
+        session, place = inside.chain
+        mask &= _named(table.sessions, {session})[chains.session] & (chains.place == place)
+    return mask
+
+
+def _questions(table: Table, selection: Selection) -> Flags:
+    """(questions,): which pass the filters."""
+    words = selection.words.casefold().split()
+    return np.array(
+        [
+            selection.domain in ("", question.domain, question.leaf)
+            and all(word in question.text.casefold() for word in words)
+            for question in table.questions
+        ],
+        dtype=np.bool_,
+    )
+
+
+def _named(names: tuple[str, ...], wanted: "frozenset[str] | set[str]") -> Flags:
+    return np.array([name in wanted for name in names], dtype=np.bool_)
+
+
+def model_rows(counts: Counts, selection: Selection) -> list[Row]:
+    """Every model and team that there is in `counts`, the one with most ideas a question first."""
+    return [
+        Row(name=row.model, said=f"{row.mean_responses:.1f}", included=row.model not in selection.without_models)
+        for row in ribbons(counts).rows
+    ]
+
+
+def session_rows(table: Table, selection: Selection) -> list[Row]:
+    """Every session, with how many chains it has."""
+    chains = np.bincount(table.chains.session, minlength=len(table.sessions))
+    return [
+        Row(name=name, text=Path(name).name, said=str(number), included=name not in selection.without_sessions)
+        for name, number in zip(table.sessions, chains.tolist(), strict=True)
+    ]
+
+
+def rows_within(counts: Counts, inside: Inside, texts: Mapping[int, str] | None = None) -> list[Row]:
+    """What there is to choose from where a person went down to; `counts` is what is `within` it.
+
+    `texts` are those of the chain's ideas by number, as far as they have been read.
+    """
+    table = counts.table
+    if inside.level == "leaf":
+        means = {row.leaf or "": row.mean_responses for row in ribbons(counts, "leaf").rows}
+        return [Row(name=leaf, said=f"{means[leaf]:.1f}") for leaf in table.leaves() if leaf in means]
+    if inside.level == "question":
+        return [
+            Row(name=row.question or "", said=f"{row.mean_responses:g}") for row in ribbons(counts, "question").rows
+        ]
+    if inside.level == "chain":
+        return [
+            Row(name=f"{counts.responses[row]} ideas, ended by {counts.end(row)}", said=str(row + 1), chain=chain)
+            for row, chain in enumerate(chains_of(table))
+        ]
+    series = chain_series(counts, [0]).series[0]
+    return [_idea_row(series, position, texts or {}) for position in range(len(series.numbers))]
+
+
+def _idea_row(series: Series, position: int, texts: Mapping[int, str]) -> Row:
+    number, novelty = series.numbers[position], series.embedding_novelty[position]
+    said = clean_line(texts.get(number, ""), 300)
+    return Row(
+        name=str(number),
+        text=f"{'×' if series.failed[position] else ' '}{number:>3} {said}",
+        said="" if novelty is None else f"{novelty:.2f}".removeprefix("0"),
+    )
+
+
+def chains_of(table: Table) -> list[tuple[str, int]]:
+    """Where each chain is: its session, and its place among the chains of this."""
+    chains = table.chains
+    return [
+        (table.sessions[session], place)
+        for session, place in zip(chains.session.tolist(), chains.place.tolist(), strict=True)
+    ]
+
+
+def chains_to_draw(counts: Counts, inside: Inside, focus: str, most: int) -> list[int]:
+    """The rows of at most so many chains on one question, one of the model in `focus` first, then the longest.
+
+    The question is the one that a person went down to; else the one of the longest chain of the model in focus.
+    """
+    table = counts.table
+    if not len(counts.responses):
+        return []
+    own = within(table, inside) & _named(table.models, {inside.model or focus})[table.chains.model]
+    order = np.lexsort((-counts.responses, ~own))
+    question = table.chains.question[order[0]]
+    return [int(row) for row in order if table.chains.question[row] == question][:most]
