@@ -62,7 +62,20 @@ class Asker:
         if isinstance(end := chain.outcomes.get(ev.slot_of(member.name, draft)), ev.ProposalFinished):
             return Proposal(member.name, end.text, draft)
         provider = self._caller.provider_for(member.model.provider)
-        started, prompt = await self._prepare(chain, step, member, provider, force, draft, direction)
+        try:
+            started, prompt = await self._prepare(chain, step, member, provider, force, draft, direction)
+        except CallFailedError as error:  # before anything was sent
+            failed = ev.ProposalFailed(
+                question=chain.question,
+                step=step,
+                member=member.name,
+                draft=draft,
+                outcome="failed",
+                kind=error.kind or "",
+                message=str(error),
+            )
+            self._emit(failed)
+            raise
         self._emit(started)
 
         def show(text: str, thoughts: str) -> None:
@@ -163,8 +176,9 @@ class Asker:
         taken = await provider.count_tokens(model, "\n".join(message.text for message in bare.messages))
         room = model.context - model.max_tokens - taken - SPARE_TOKENS
         if room <= 0:
-            raise ModelUnavailableError(
-                f"The question takes {taken:,} tokens and {model.name} has room for {model.context:,}: shorten it"
+            await self._check_question(chain, member, provider)
+            raise CallFailedError(
+                "context", f"What is in force takes too much of its {model.context:,} tokens: withdraw some of it"
             )
         counted = self._counted.setdefault(model, {})
         for text in [text for text in ideas.values() if text not in counted]:
@@ -185,6 +199,16 @@ class Asker:
                 )
             )
         return shown
+
+    async def _check_question(self, chain: Chain, member: Member, provider: Provider) -> None:
+        """Raises `ModelUnavailableError` if the question alone is too long for the member."""
+        model = member.model
+        alone = idea_prompt(chain.text, [], style=member.style)
+        taken = await provider.count_tokens(model, "\n".join(message.text for message in alone.messages))
+        if taken >= model.context - model.max_tokens - SPARE_TOKENS:
+            raise ModelUnavailableError(
+                f"The question takes {taken:,} tokens and {model.name} has room for {model.context:,}: shorten it"
+            )
 
     @staticmethod
     def _failed(started: ev.ProposalStarted, call: Call, outcome: Outcome) -> ev.ProposalFailed:

@@ -218,6 +218,29 @@ class Chain(Struct, kw_only=True):
         self.ideas[place] = idea = self.ideas[place].changed_by(event)
         return idea
 
+    def outdate(self, why: str) -> None:
+        """Note that what the prompts of the step under way hold stands no longer; nothing that came of it is picked."""
+        if self.step_open:
+            self.out_of_date = why
+            self.offered = None
+
+    def forget_judgements(self, number: int) -> None:
+        """Let go of what judges said of an idea, and of others against it: its text is another one now."""
+        self.given.pop(number, None)
+        for idea, given in self.given.items():
+            self.given[idea] = tuple(one for one in given if one.against != number)
+
+    @property
+    def owed(self) -> list[ev.ProposalFinished]:
+        """Proposals that a person took beside the pick of the newest step, and that are not ideas yet."""
+        if self.chosen is None or self.step_open:
+            return []
+        taken = {
+            ev.slot_of(idea.author, idea.call.draft) for idea in self.ideas if idea.step == self.step and idea.call
+        }
+        found = [self.outcomes.get(slot) for slot in self.chosen.also if slot not in taken]
+        return [end for end in found if isinstance(end, ev.ProposalFinished)]
+
     def develop(self, number: int, done: ev.TaskDone) -> None:
         """Keep what the team made of one of its ideas."""
         place = self._place(number)

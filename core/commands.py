@@ -9,7 +9,7 @@ from core.levers import Distance, Seed, SeedPolicy, SeedStyle, Steps
 from core.models import YOU, TeamSpec
 
 Idea = Annotated[int, Meta(ge=1, le=2**53)]
-"""The number of an idea of the question under way."""
+"""The number of an idea."""
 
 
 def _snake(name: str) -> str:
@@ -57,59 +57,66 @@ class AddIdea(Command, frozen=True, kw_only=True):
     text: str
 
 
-class EditIdea(Command, frozen=True, kw_only=True):
+class IdeaCommand(Command, frozen=True, kw_only=True):
+    """About an idea."""
+
+    question: str = ""
+    """Whose idea it is; "" for the question under way."""
+
+
+class EditIdea(IdeaCommand, frozen=True, kw_only=True):
     """Another text for an idea, which is scored anew; the original is kept."""
 
     idea: Idea
     text: str
 
 
-class RemoveIdea(Command, frozen=True, kw_only=True):
+class RemoveIdea(IdeaCommand, frozen=True, kw_only=True):
     """Take an idea out of the chain."""
 
     idea: Idea
 
 
-class RestoreIdea(Command, frozen=True, kw_only=True):
+class RestoreIdea(IdeaCommand, frozen=True, kw_only=True):
     """Bring a removed idea back."""
 
     idea: Idea
 
 
-class PinIdea(Command, frozen=True, kw_only=True):
+class PinIdea(IdeaCommand, frozen=True, kw_only=True):
     """Always show an idea to the models; or no longer."""
 
     idea: Idea
     on: bool = True
 
 
-class RateIdea(Command, frozen=True, kw_only=True):
+class RateIdea(IdeaCommand, frozen=True, kw_only=True):
     """Give an idea 1 to 5; 0 takes the rating back."""
 
     idea: Idea
     stars: Annotated[int, Meta(ge=0, le=5)]
 
 
-class CommentIdea(Command, frozen=True, kw_only=True):
+class CommentIdea(IdeaCommand, frozen=True, kw_only=True):
     """Say something of an idea; an empty text takes it back."""
 
     idea: Idea
     text: str
 
 
-class MergeIdeas(Command, frozen=True, kw_only=True):
+class MergeIdeas(IdeaCommand, frozen=True, kw_only=True):
     """Have the team make one idea of several."""
 
     ideas: Annotated[tuple[Idea, ...], Meta(min_length=2, max_length=10)]
 
 
-class DevelopIdea(Command, frozen=True, kw_only=True):
+class DevelopIdea(IdeaCommand, frozen=True, kw_only=True):
     """Have the team work an idea out: mechanism, first experiment, what would refute it, trade-offs."""
 
     idea: Idea
 
 
-class DenyMechanism(Command, frozen=True, kw_only=True):
+class DenyMechanism(IdeaCommand, frozen=True, kw_only=True):
     """Forbid a mechanism; without a text, the one of `idea`, or of the newest idea, which the team names."""
 
     idea: Idea | None = None
@@ -160,7 +167,7 @@ class Choose(Command, frozen=True, kw_only=True):
 
 
 class Undo(Command, frozen=True):
-    """Take back the last thing that a person did."""
+    """Take back the last thing that this person did and that can be taken back."""
 
 
 AnyCommand = (

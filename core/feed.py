@@ -2,10 +2,12 @@
 
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 from core import commands
 from core.config import Plan
+from core.errors import JagstormError
 from core.events import Event
 from core.state import State
 
@@ -25,6 +27,20 @@ class Feed(Protocol):
 
     def send(self, command: commands.AnyCommand) -> None:
         """Raises `UsageError` where commands can't be obeyed."""
+
+
+class LiveFeed(Feed, Protocol):
+    """A session under way, here or in another process."""
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def fault(self) -> JagstormError | None:
+        """Why it ended, if it ended by a fault that it did not raise."""
+
+    def elapsed(self) -> float:
+        """Seconds since its start, now; as it ended, once it has ended."""
 
 
 class Listeners:

@@ -55,6 +55,8 @@ class Lengthener:
         """What was used up amid a step, which was cut for it."""
         self._ahead: asyncio.Task[Proposal | None] | None = None
         """The next step, asked while the scores of the last idea are still coming."""
+        self.task_over = asyncio.Event()
+        """Set whenever something that a person asked for beside the steps has come, or has failed."""
         self._interrupted = False
         """Whether a person did something since it was asked."""
 
@@ -70,10 +72,12 @@ class Lengthener:
             await self._grader.score_pending(chain)
             if self._state.paused:
                 await self._hold()
+            elif owed := chain.owed:
+                self._take(chain, owed[0].text, owed[0].member, owed[0].draft)
             elif reason := self._reason_to_end(chain):
-                self._end_question(chain, reason)
+                await self._end(chain, reason)
             elif used_up := self._cut or self._used_up():
-                self._end_question(chain, "budget", used_up)
+                await self._end(chain, "budget", used_up)
             elif trouble := self._trouble(chain):
                 self._emit(ev.Paused(by=TROUBLE, why=trouble))
             else:
@@ -84,25 +88,30 @@ class Lengthener:
         proposal = await self._propose(chain)
         while proposal:
             for taken in (proposal, *proposal.also):
-                self._emit(
-                    ev.IdeaAdded(
-                        question=chain.question,
-                        idea=chain.next_number,
-                        step=chain.step,
-                        text=taken.text,
-                        author=taken.member,
-                        by=taken.member,
-                        draft=taken.draft,
-                    )
-                )
+                self._take(chain, taken.text, taken.member, taken.draft)
             proposal = await self._ask_ahead(chain) if self._may_ask_ahead(chain) else None
+
+    def _take(self, chain: Chain, text: str, member: str, draft: int) -> None:
+        """Let what a member proposed be the next idea."""
+        self._emit(
+            ev.IdeaAdded(
+                question=chain.question,
+                idea=chain.next_number,
+                step=chain.step,
+                text=text,
+                author=member,
+                by=member,
+                draft=draft,
+            )
+        )
 
     def _may_ask_ahead(self, chain: Chain) -> bool:
         """Whether the next step would come for certain, should the last idea pass."""
         on = self._plan.pipelining if self._state.pipelining is None else self._state.pipelining
         capped = (cap := self._cap()) is not None and chain.responses >= cap
         stopping = self._state.paused or self._stepper.changes_team
-        return on and not (capped or stopping or self._used_up() or self._trouble(chain))
+        person_picks = self._stepper.team.selector == "me"  # who is not to think about what may be asked anew
+        return on and not (person_picks or capped or stopping or self._used_up() or self._trouble(chain))
 
     async def _ask_ahead(self, chain: Chain) -> Proposal | None:
         """Score the last idea, and ask for the next step meanwhile; None if that turns out to be wrong."""
@@ -183,7 +192,8 @@ class Lengthener:
             return newest.score.failed_rule
         if (cap := self._cap()) is not None and chain.responses >= cap:
             return "cap"
-        if not chain.ideas and any(end.outcome == "refused" for end in chain.outcomes.values()):
+        refused = any(end.outcome == "refused" for end in chain.outcomes.values())
+        if refused and all(idea.by_person for idea in chain.ideas):
             return "refused"
         return None
 
@@ -204,8 +214,13 @@ class Lengthener:
             return f"{MAX_UNSCORED} ideas in a row could not be scored{f' ({why})' if why else ''}"
         return None
 
-    def _end_question(self, chain: Chain, reason: ev.EndReason, message: str = "") -> None:
-        self._emit(question_ended(chain, reason, message))
+    async def _end(self, chain: Chain, reason: ev.EndReason, message: str = "") -> None:
+        """End the chain; but first wait for an idea that a person has asked for."""
+        if any(task.task == "merge" and task.question == chain.question for task in self._state.tasks.values()):
+            self.task_over.clear()
+            await self.task_over.wait()
+        else:
+            self._emit(question_ended(chain, reason, message))
 
 
 def _writing_tokens(chain: Chain) -> int:
@@ -219,9 +234,10 @@ class _Used(Struct, frozen=True):
 
 
 def _used(state: State) -> _Used:
-    """By members, selectors and leads so far: all but the judges."""
-    usage = Usage(input_tokens=state.input_tokens, output_tokens=state.output_tokens + state.aside_tokens)
-    return _Used(usage, state.cost - state.judging_cost)
+    """By members, selectors and leads so far: all that steps take but for the judges."""
+    aside = state.aside_tokens - state.task_tokens
+    usage = Usage(input_tokens=state.input_tokens, output_tokens=state.output_tokens + aside)
+    return _Used(usage, state.cost - state.judging_cost - state.task_cost)
 
 
 def question_ended(chain: Chain, reason: ev.EndReason, message: str = "") -> ev.QuestionEnded:

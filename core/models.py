@@ -331,6 +331,8 @@ class TeamSpec(Struct, frozen=True, kw_only=True):
             raise ValueError(f"The lead {self.lead!r} is no member")
         if self.strategy == "hierarchy" and not self.members:
             raise ValueError("A team of teams has nobody to lead it")
+        if any(group.team.selector == "me" for group in self.groups):
+            raise ValueError('A team within a team can\'t have selector = "me": a person picks once a step')
         if missing := [name for name in self.routes.values() if name not in names]:
             raise ValueError(f"There is a route to {missing[0]!r}, which is no member")
 

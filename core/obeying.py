@@ -3,7 +3,7 @@
 Commands that steer the run itself (pause, stop, another team) are the session's own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from core import commands as cmd
@@ -27,7 +27,8 @@ def obey(state: State, command: cmd.AnyCommand, policy: SeedPolicy) -> list[ev.E
 
     Raises `UsageError` for a command that can't be obeyed as things stand.
     """
-    if isinstance(command, cmd.InjectSeed | cmd.DrawSeed) and isinstance(policy, Off):
+    brings = isinstance(command, cmd.DrawSeed) or (isinstance(command, cmd.InjectSeed) and command.seed.lever == "seed")
+    if brings and isinstance(policy, Off):
         raise UsageError("Seeds are off in this session: set when they come first")
     if isinstance(command, cmd.SetSeeds):
         chain = _chain(state)
@@ -46,7 +47,7 @@ def marks(state: State, command: cmd.AnyCommand) -> list[ev.Event]:
         events = _HANDLERS[type(command)](state, command)
         if all(isinstance(event, _MARKS) for event in events):
             return events
-    raise UsageError("The session has ended: resume it first")
+    raise UsageError("The session has ended: its ideas can be marked; for more, resume it first")
 
 
 def _chain(state: State) -> Chain:
@@ -55,13 +56,20 @@ def _chain(state: State) -> Chain:
     return state.chain
 
 
-def _idea(state: State, number: int) -> tuple[Chain, Idea]:
-    chain = _chain(state)
+def _chain_of(state: State, command: cmd.IdeaCommand) -> Chain:
+    if not command.question:
+        return _chain(state)
+    if (chain := state.chains.get(command.question)) is None:
+        raise UsageError(f"There is no question {clean_line(command.question, 80)!r} in this session")
+    return chain
+
+
+def _idea(chain: Chain, number: int) -> Idea:
     idea = chain.idea(number)
     if idea is None:
         last = chain.ideas[-1].number if chain.ideas else 0
         raise UsageError(f"There is no idea {number}: " + (f"the last is {last}" if last else "there is none yet"))
-    return chain, idea
+    return idea
 
 
 def _text(text: str, longest: int, what: str) -> str:
@@ -78,7 +86,7 @@ def _text(text: str, longest: int, what: str) -> str:
 
 
 def _add(state: State, command: cmd.AddIdea) -> list[ev.Event]:
-    chain = _open(state)
+    chain = _open(_chain(state))
     text = _text(command.text, LONGEST_IDEA, "An idea")
     added = ev.IdeaAdded(
         question=chain.question, idea=chain.next_number, step=chain.step, text=text, author=YOU, by=command.by
@@ -86,15 +94,15 @@ def _add(state: State, command: cmd.AddIdea) -> list[ev.Event]:
     return [added]
 
 
-def _open(state: State) -> Chain:
-    chain = _chain(state)
+def _open(chain: Chain) -> Chain:
     if chain.ended:
-        raise UsageError("The chain has ended: resume the session to lengthen it")
+        raise UsageError("This chain has ended: nothing more comes into it")
     return chain
 
 
 def _edit(state: State, command: cmd.EditIdea) -> list[ev.Event]:
-    chain, idea = _idea(state, command.idea)
+    chain = _chain_of(state, command)
+    idea = _idea(chain, command.idea)
     text = _text(command.text, LONGEST_IDEA, "An idea")
     if text == idea.text:
         return []
@@ -102,17 +110,20 @@ def _edit(state: State, command: cmd.EditIdea) -> list[ev.Event]:
 
 
 def _remove(state: State, command: cmd.RemoveIdea) -> list[ev.Event]:
-    chain, idea = _idea(state, command.idea)
+    chain = _chain_of(state, command)
+    idea = _idea(chain, command.idea)
     return [] if idea.removed else [ev.IdeaRemoved(question=chain.question, idea=idea.number, by=command.by)]
 
 
 def _restore(state: State, command: cmd.RestoreIdea) -> list[ev.Event]:
-    chain, idea = _idea(state, command.idea)
+    chain = _chain_of(state, command)
+    idea = _idea(chain, command.idea)
     return [ev.IdeaRestored(question=chain.question, idea=idea.number, by=command.by)] if idea.removed else []
 
 
 def _pin(state: State, command: cmd.PinIdea) -> list[ev.Event]:
-    chain, idea = _idea(state, command.idea)
+    chain = _chain_of(state, command)
+    idea = _idea(chain, command.idea)
     if idea.removed and command.on:
         raise UsageError(f"Idea {idea.number} was taken out: bring it back first")
     pinned = ev.IdeaPinned(question=chain.question, idea=idea.number, old=idea.pinned, new=command.on, by=command.by)
@@ -120,13 +131,15 @@ def _pin(state: State, command: cmd.PinIdea) -> list[ev.Event]:
 
 
 def _rate(state: State, command: cmd.RateIdea) -> list[ev.Event]:
-    chain, idea = _idea(state, command.idea)
+    chain = _chain_of(state, command)
+    idea = _idea(chain, command.idea)
     rated = ev.IdeaRated(question=chain.question, idea=idea.number, old=idea.rating, new=command.stars, by=command.by)
     return [] if idea.rating == command.stars else [rated]
 
 
 def _comment(state: State, command: cmd.CommentIdea) -> list[ev.Event]:
-    chain, idea = _idea(state, command.idea)
+    chain = _chain_of(state, command)
+    idea = _idea(chain, command.idea)
     text = _text(command.text, LONGEST_REMARK, "A comment") if command.text.strip() else ""
     commented = ev.IdeaCommented(question=chain.question, idea=idea.number, old=idea.comment, new=text, by=command.by)
     return [] if text == idea.comment else [commented]
@@ -136,29 +149,30 @@ def _comment(state: State, command: cmd.CommentIdea) -> list[ev.Event]:
 
 
 def _merge(state: State, command: cmd.MergeIdeas) -> list[ev.Event]:
-    chain = _open(state)
+    chain = _open(_chain_of(state, command))
     if len(set(command.ideas)) < 2:
         raise UsageError("Two different ideas are needed to merge")
     for number in command.ideas:
-        if _idea(state, number)[1].removed:
+        if _idea(chain, number).removed:
             raise UsageError(f"Idea {number} was taken out: bring it back first")
     return [_task(state, chain, "merge", tuple(dict.fromkeys(command.ideas)), command.by)]
 
 
 def _develop(state: State, command: cmd.DevelopIdea) -> list[ev.Event]:
-    chain, idea = _idea(state, command.idea)
+    chain = _chain_of(state, command)
+    idea = _idea(chain, command.idea)
     return [_task(state, chain, "develop", (idea.number,), command.by)]
 
 
 def _deny(state: State, command: cmd.DenyMechanism) -> list[ev.Event]:
-    chain = _open(state)
+    chain = _open(_chain_of(state, command))
     if command.text.strip():
         name = _text(command.text, 500, "A mechanism")
         return [injected(state, chain, Seed(name=clean_line(name), lever="deny"), None, command.by)]
     if not chain.ideas:
         raise UsageError("There is no idea yet whose mechanism could be forbidden")
     number = command.idea if command.idea is not None else chain.ideas[-1].number
-    return [_task(state, chain, "deny", (_idea(state, number)[1].number,), command.by)]
+    return [_task(state, chain, "deny", (_idea(chain, number).number,), command.by)]
 
 
 def _task(state: State, chain: Chain, task: Any, ideas: tuple[int, ...], by: str) -> ev.TaskGiven:
@@ -176,32 +190,38 @@ def injected(
     by: str,
     *,
     why: str = "",
-    undoes: int | None = None,
     task: str = "",
 ) -> ev.SeedInjected:
     """`seed` in the prompts from the next step on."""
     return ev.SeedInjected(
         question=chain.question,
-        id=f"s{len(state.seeds) + 1}",
+        id=new_id("s", state.seeds),
         seed=seed,
         steps=steps,
         step=chain.step + 1,
         by=by,
         why=why,
-        undoes=undoes,
         task=task,
     )
 
 
+def new_id(prefix: str, taken: Collection[str]) -> str:
+    """One more than there are; a damaged log may lack some."""
+    number = len(taken) + 1
+    while f"{prefix}{number}" in taken:
+        number += 1
+    return f"{prefix}{number}"
+
+
 def _inject(state: State, command: cmd.InjectSeed) -> list[ev.Event]:
-    chain = _open(state)
+    chain = _open(_chain(state))
     _text(command.seed.name, 500, "A seed")
     return [injected(state, chain, command.seed, command.steps, command.by)]
 
 
 def _draw(state: State, _: cmd.DrawSeed) -> list[ev.Event]:
     """Nothing yet: whoever has the bank draws, and injects what was drawn."""
-    _open(state)
+    _open(_chain(state))
     return []
 
 
@@ -220,7 +240,7 @@ def _policy_set(chain: Chain, old: SeedPolicy, new: SeedPolicy, by: str, undoes:
 def _steer(state: State, command: cmd.AddSteer) -> list[ev.Event]:
     chain = _chain(state)
     text = _text(command.text, LONGEST_REMARK, "An instruction")
-    return [ev.SteerAdded(question=chain.question, id=f"g{len(state.steers) + 1}", text=text, by=command.by)]
+    return [ev.SteerAdded(question=chain.question, id=new_id("g", state.steers), text=text, by=command.by)]
 
 
 def _withdraw_steer(state: State, command: cmd.WithdrawSteer) -> list[ev.Event]:
@@ -273,6 +293,7 @@ def _opposite(state: State, deed: ev.Deed, by: str) -> ev.Event:
     said: dict[str, Any] = {"question": deed.question, "by": by, "undoes": deed.seq}
     match deed:
         case ev.IdeaPinned() | ev.IdeaRated() | ev.IdeaCommented() | ev.IdeaEdited():
+            _check_untouched(state, deed)
             return type(deed)(idea=deed.idea, old=deed.new, new=deed.old, **said)  # type: ignore[arg-type]
         case ev.IdeaAdded() | ev.IdeaRestored():
             return ev.IdeaRemoved(idea=deed.idea, **said)
@@ -284,15 +305,31 @@ def _opposite(state: State, deed: ev.Deed, by: str) -> ev.Event:
             seed = state.seeds[deed.id]
             steps = seed.injected.steps
             left = None if steps is None else max(1, steps - seed.ideas)
-            return injected(state, _chain(state), seed.injected.seed, left, by, undoes=deed.seq)
+            step = _chain(state).step + 1
+            return ev.SeedInjected(id=deed.id, seed=seed.injected.seed, steps=left, step=step, **said)
         case ev.SeedPolicySet():
             return ev.SeedPolicySet(old=deed.new, new=deed.old, **said)
         case ev.SteerAdded():
             return ev.SteerWithdrawn(id=deed.id, **said)
         case ev.SteerWithdrawn():
-            text = state.steers[deed.id].added.text
-            return ev.SteerAdded(id=f"g{len(state.steers) + 1}", text=text, **said)
+            return ev.SteerAdded(id=deed.id, text=state.steers[deed.id].added.text, **said)
     raise AssertionError(f"{type(deed).__name__} is no deed that can be undone")
+
+
+def _check_untouched(state: State, deed: ev.IdeaPinned | ev.IdeaRated | ev.IdeaCommented | ev.IdeaEdited) -> None:
+    """Raises `UsageError` where somebody has changed the same since: what they did is not ours to take back."""
+    idea = state.chains[deed.question].idea(deed.idea)
+    match deed:
+        case ev.IdeaPinned():
+            now: Any = idea and idea.pinned
+        case ev.IdeaRated():
+            now = idea and idea.rating
+        case ev.IdeaCommented():
+            now = idea and idea.comment
+        case ev.IdeaEdited():
+            now = idea and idea.text
+    if now != deed.new:
+        raise UsageError(f"Somebody has changed idea {deed.idea} since: there is nothing to undo")
 
 
 _MARKING = cmd.Undo | cmd.EditIdea | cmd.RemoveIdea | cmd.RestoreIdea | cmd.PinIdea | cmd.RateIdea | cmd.CommentIdea

@@ -120,17 +120,20 @@ def idea_prompt(
 
 
 def framed(question: str, force: InForce) -> str:
-    """`question` with what is in force, on one line, for those who pick or lead."""
-    return " ".join([plain(question), *_said(force)])
+    """`question` with what all must mind, on one line, for those who pick, lead or work out: seeds are for writers."""
+    return " ".join([plain(question), *_minded(force)])
 
 
 def _said(force: InForce) -> list[str]:
     """What is in force, but for who to be, a sentence or two each."""
     seeds = [_SEED[seed.style].format(seed=_described(seed)) for seed in force.of("seed")]
-    languages = [_LANGUAGE.format(name=plain(lever.name)) for lever in force.of("language")]
     denied = [_DENY.format(name=plain(lever.name)) for lever in force.of("deny")]
-    steers = [_STEER.format(text=_sentence(plain(steer))) for steer in force.steers]
-    return [*seeds, *denied, *steers, *languages]
+    return [*seeds, *denied, *_minded(force)]
+
+
+def _minded(force: InForce) -> list[str]:
+    languages = [_LANGUAGE.format(name=plain(lever.name)) for lever in force.of("language")]
+    return [*(_STEER.format(text=_sentence(plain(steer))) for steer in force.steers), *languages]
 
 
 def _described(seed: Seed) -> str:

@@ -153,6 +153,8 @@ class Selecting:
         self._picked.clear()
         self._emit(ev.ChoiceOffered(question=self._chain.question, step=self._step, order=order, until=until))
         if not await self._in_time(team.selector_seconds):
+            to = team.instead if isinstance(team.instead, str) else team.instead.name
+            self._emit(ev.ChoiceHandedOver(question=self._chain.question, step=self._step, to=to))
             return await self._picked_by(team.instead, team.selector_orders, shuffled)
         picked = self._picked_before(shuffled)
         assert picked

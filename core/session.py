@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from core import commands as cmd
 from core import events as ev
+from core.annotating import annotate
 from core.chain import Chain
 from core.clock import Clock, SystemClock
 from core.config import Plan
@@ -23,7 +24,7 @@ from core.lengthening import TROUBLE, Lengthener, question_ended
 from core.levers import SeedPolicy
 from core.lines import cleaned, with_line
 from core.models import YOU, Budget
-from core.obeying import marks, obey
+from core.obeying import obey
 from core.providers.calls import Caller
 from core.scoring.scorer import Scorer
 from core.seeds.policy import Bank, Seeder
@@ -204,21 +205,24 @@ class Session:
                 case ev.IdeaRated() | ev.IdeaCommented():
                     pass
                 case _:
-                    self._reconsider()
+                    self._reconsider(event.question if isinstance(event, ev.Deed) else None)
 
-    def _reconsider(self) -> None:
-        """What the next prompts hold has changed: ask anew what was asked otherwise, and score what has no scores."""
-        chain = self._state.chain
-        assert chain
+    def _reconsider(self, question: str | None) -> None:
+        """What the next prompts hold has changed: ask anew what was asked otherwise, and score what has no scores.
+
+        `question` is the one whose ideas have changed.
+        """
         self._lengthener.drop_ahead()
-        if chain.out_of_date:
+        if self._state.chain and self._state.chain.out_of_date:
             self._stepper.give_up()
-        if chain.pending and chain.ended is None:
-            self._start(lambda: self._grader.score_pending(chain))
+        changed = self._state.chains.get(question or "")
+        if changed and changed.pending:
+            self._start(partial(self._grader.score_pending, changed))
 
     async def _work(self, task: ev.TaskGiven) -> None:
-        await self._tasker.work(task)
-        self._reconsider()
+        if await self._tasker.work(task):
+            self._reconsider(task.question)
+        self._lengthener.task_over.set()
 
     async def _draw(self, command: cmd.DrawSeed) -> None:
         chain = self._state.chain
@@ -231,15 +235,11 @@ class Session:
             self.emit(ev.Notice(text=error.message))
 
     def _mark(self, command: cmd.AnyCommand) -> None:
-        """Mark an idea of a session that has ended: its log is opened for as long as that takes."""
-        events = marks(self._state, command)
-        if events:
-            self._log, _ = EventLog.reopen(self.folder)
-            try:
-                for event in events:
-                    self.emit(event)
-            finally:
-                self._log.close()
+        """Mark an idea of a session that has ended, as others may have done meanwhile."""
+        for event in annotate(self.folder, command, self._clock):
+            if event.seq > self._state.seq:
+                apply(self._state, event)
+                self._listeners.tell(event)
 
     def _go_on(self, by: str) -> None:
         try:
@@ -248,7 +248,10 @@ class Session:
             self.emit(ev.Notice(text=f"Still not saved. {error.message}"))
             return
         self._stepper.forget_outage()
+        unsaved = self._unsaved()
         self.emit(ev.Resumed(by=by))
+        if unsaved:
+            self._maybe_own_first()
 
     def _save_elsewhere(self, command: cmd.SaveElsewhere) -> None:
         from core.store.library import move
@@ -274,10 +277,10 @@ class Session:
             try:
                 async with self._group:
                     self._working = True
-                    self._obey_early()
-                    self._start(self._work_through)
                     for task in list(self._state.tasks.values()):
                         self._start(partial(self._work, task))
+                    self._obey_early()
+                    self._start(self._work_through)
             finally:
                 self._working = False
             self.emit(self._ending())
@@ -309,7 +312,7 @@ class Session:
     def _maybe_own_first(self) -> None:
         """Let the person write before the team does, where the plan says so and no step has been taken yet."""
         chain, first = self._state.chain, self.plan.own_first
-        if first is None or chain is None or chain.step or chain.ended:
+        if first is None or chain is None or chain.step or chain.ended or len(self._state.chains) > 1:
             return
         if chain.own_first is None:
             self.emit(ev.OwnIdeasFirst(question=chain.question, minutes=first.minutes, shown=first.shown))
@@ -343,17 +346,21 @@ class Session:
 
     def _ending(self) -> ev.SessionEnded:
         chain = self._next_chain()
-        if chain is None:
+        if chain is None and not self._state.tasks:
             return ev.SessionEnded(how="finished")
+        end = self._how_it_ends()
+        if chain:
+            troubled = self._stop is not None and self._stop.by in (STORAGE, TROUBLE)
+            why = self._state.paused.why if troubled and self._state.paused else end.message
+            failed = troubled or end.how == "error"
+            self.emit(question_ended(chain, "error", why) if failed else question_ended(chain, "person"))
+        return end
+
+    def _how_it_ends(self) -> ev.SessionEnded:
+        """With something left to do."""
         if self._fault:
-            self.emit(question_ended(chain, "error", self._fault.message))
             return ev.SessionEnded(how="error", message=self._fault.message)
         assert self._stop
-        if self._stop.by in (STORAGE, TROUBLE):
-            why = self._state.paused.why if self._state.paused else self._stop.by
-            self.emit(question_ended(chain, "error", why))
-        else:
-            self.emit(question_ended(chain, "person"))
         by_signal = self._stop.by.startswith("SIG")
         return ev.SessionEnded(how="interrupted" if by_signal else "stopped", message=self._stop.by)
 

@@ -17,7 +17,7 @@ from core.text import clean_line, shown
 CONFIG_FILE = "config.toml"
 
 
-LostTerminal = Literal["detach", "stop"]
+LostTerminal = Annotated[Literal["detach", "stop"], Meta(description="What sessions do when their terminal goes away")]
 """Run on without it, or end there, to be resumed."""
 
 
@@ -86,7 +86,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     default_team: Annotated[str, Meta(description="The team chosen at the start")] = ""
     embedder: Annotated[str, Meta(description="Measures novelty")] = ""
     theme: Annotated[str, Meta(description="Colours")] = ""
-    lost_terminal: Annotated[LostTerminal, Meta(description="What sessions do when their terminal goes away")] = "detach"
+    lost_terminal: LostTerminal = "detach"
     problems: tuple[str, ...] = ()
     """What is odd in the file but does no harm, a line each: keys that are not ours."""
 

@@ -9,7 +9,7 @@ from core.asking import Asker
 from core.chain import Chain
 from core.errors import ModelUnavailableError
 from core.levers import InForce
-from core.models import CallFailedError, Group, Member, TeamSpec, Usage
+from core.models import YOU, CallFailedError, Group, Member, TeamSpec, Usage
 from core.providers.calls import Caller
 from core.randomness import generator
 from core.scoring.scorer import Distances
@@ -59,7 +59,8 @@ class Stepper:
         self._emit = emit
         self._elapsed = elapsed
         self._asker = Asker(random_seed, caller, distances, emit, elapsed)
-        self._next: tuple[TeamSpec, str] | None = None
+        wanted = state.team_wanted
+        self._next = (wanted, YOU) if wanted and wanted != team else None
         self._asking: asyncio.Task[Proposal] | None = None
         self._given_up = False
         self._gone: set[str] = set()
@@ -73,6 +74,7 @@ class Stepper:
 
     def change_team(self, team: TeamSpec, by: str, *, waiting: bool) -> None:
         """Ask `team` from the next step on; with `waiting`, give up the step under way, which only waits."""
+        self._emit(ev.TeamWanted(team=team, by=by))
         self._next = (team, by)
         if waiting and self._asking:
             self._asking.cancel()
@@ -182,7 +184,7 @@ class Stepper:
         try:
             await self._asking
         except asyncio.CancelledError:
-            if self._next is None or _being_cancelled():
+            if not (self._next or self._given_up) or _being_cancelled():
                 raise
 
     def outage(self) -> float:
@@ -207,6 +209,7 @@ class Stepper:
             await self._prepare(team)
         except ModelUnavailableError as error:
             self._emit(ev.Notice(text=f"{team.name} can't take over. {error.message}"))
+            self._emit(ev.TeamWanted(team=self.team, by=by))
             return
         self.team = team
         self._gone.clear()

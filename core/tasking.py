@@ -41,17 +41,23 @@ class Tasker:
         self._emit = emit
         self._elapsed = elapsed
 
-    async def work(self, task: ev.TaskGiven) -> None:
-        """Have a task done. One whose answer came before a kill is not asked for again.
+    async def work(self, task: ev.TaskGiven) -> bool:
+        """Have a task done, and tell whether it brought something into prompts. A call that fails is in the log.
 
-        A call that brings nothing is in the log, and nothing more comes of it.
+        One whose answer came before a kill is not asked for again.
         """
         chain = self._state.chains[task.question]
         done = self._state.answers.get(task.id) or await self._asked(chain, task)
         if done:
             self._bring_in(chain, task, done)
+        return done is not None and task.task != "develop"
 
     async def _asked(self, chain: Chain, task: ev.TaskGiven) -> ev.TaskDone | None:
+        if not all(chain.idea(number) for number in task.ideas):  # of a log that has lost lines
+            self._emit(
+                ev.TaskFailed(question=task.question, id=task.id, member="", outcome="failed", message="no idea")
+            )
+            return None
         name, model = _worker(self._team())
         seed = int(generator(self._random_seed, chain.question, task.id).integers(2**31))
         call = Call(self._caller, model, self._prompt(chain, task), seed, on_retry=self._say_wait(chain, name))

@@ -3,14 +3,17 @@
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from tui.attach_command import attach, fork, stop, watch
 from tui.compare_command import compare
+from tui.exchange_command import export, import_
 from tui.options import (
     AS_JSON,
     CONFIG,
+    DETACH,
     MAX_IDEAS,
     MODELS,
     QUESTIONS,
@@ -21,11 +24,19 @@ from tui.options import (
     loudness,
     model_names,
     question_ids,
+    seed_wish,
+    seeded,
     session_names,
     speed_factor,
     team_names,
 )
+from tui.profile_command import profile
+from tui.seed_command import seeds
+from tui.send_command import send
 from tui.signals import held_signals, ignore_signals, interrupt_on_signals
+
+if TYPE_CHECKING:
+    from tui.headless import Manner
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -66,9 +77,11 @@ def cli(
 @click.option("--patience", type=click.IntRange(min=1), metavar="N", help="Failing ideas in a row that end a chain.")
 @click.option("--paper", is_flag=True, help="The published benchmark's rules: the first failing idea ends the chain.")
 @budgeted
+@seeded
 @click.option(
     "--random-seed", type=click.IntRange(0, 2**63 - 1), metavar="N", help="To draw the same members and concepts again."
 )
+@DETACH
 @AS_JSON
 @SESSIONS
 @CONFIG
@@ -85,9 +98,10 @@ def run(context: click.Context, /, **options: Any) -> None:
         from tui.headless import run_new
 
     options = _with_shared(context, options)
+    manner = {name: options.pop(name) for name in _MANNER}
     budget = Budget(**_taken(options, Budget.__struct_fields__))
-    wishes = Wishes(**_taken(options, Wishes.__struct_fields__), budget=budget)
-    context.exit(run_new(wishes=wishes, **options))
+    wishes = Wishes(seeds=seed_wish(options), **_taken(options, Wishes.__struct_fields__), budget=budget)
+    context.exit(_run_in(manner, lambda manner: run_new(wishes=wishes, manner=manner, **options)))
 
 
 @cli.command()
@@ -95,6 +109,7 @@ def run(context: click.Context, /, **options: Any) -> None:
 @click.option("--headless", is_flag=True, help="Without a screen.")
 @MAX_IDEAS
 @budgeted
+@DETACH
 @AS_JSON
 @SESSIONS
 @CONFIG
@@ -107,11 +122,12 @@ def resume(context: click.Context, /, headless: bool, **options: Any) -> None:
     options = _with_shared(context, options)
     given = _taken(options, Budget.__struct_fields__)
     options["budget"] = Budget(**given) if given else None
-    if headless or options["as_json"]:
+    if headless or options["as_json"] or options["detach"]:
         with held_signals():
             from tui.headless import run_resumed
 
-        context.exit(run_resumed(**options))
+        manner = {name: options.pop(name) for name in _MANNER}
+        context.exit(_run_in(manner, lambda manner: run_resumed(manner=manner, **options)))
     from tui.guard import resume_in_app
 
     wanted = ("sessions", "session", "max_ideas", "budget", "config")
@@ -271,7 +287,26 @@ def completion(shell: str) -> None:
     click.echo(found(cli, {}, "jagstorm", "_JAGSTORM_COMPLETE").source())
 
 
+for command in (attach, watch, send, stop, fork):
+    cli.add_command(command)
 cli.add_command(compare)
+cli.add_command(profile)
+cli.add_command(seeds)
+cli.add_command(import_)
+cli.add_command(export)
+
+
+_MANNER = ("as_json", "quiet", "verbose", "detach")
+
+
+def _run_in(manner: dict[str, Any], start: "Callable[[Manner], int]") -> int:
+    """Run what `start` runs, in this process or, to be detached, in one that leaves the terminal."""
+    from tui.guard import apart
+    from tui.headless import Manner
+
+    if manner.pop("detach"):
+        return apart(lambda leave: start(Manner(leave=leave, **manner)))
+    return start(Manner(**manner))
 
 
 def _with_shared(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:

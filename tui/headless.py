@@ -1,13 +1,13 @@
 """A session without a screen: progress on standard error, a summary or every event on standard output."""
 
 import asyncio
-import shlex
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import click
+import msgspec
+from msgspec import Struct
 
 from core import commands as cmd
 from core import events as ev
@@ -21,14 +21,28 @@ from core.opening import begin, resume
 from core.planning import Wishes, looks_for_models, plan_for
 from core.providers.catalog import Providers
 from core.questions import LONGEST, Question, own_question
+from core.serving import Serving
 from core.session import STORAGE, Session
+from core.settings import Settings
 from core.store import library
 from core.teams.results import EarlierSessions
 from core.text import clean_line, shown
+from tui.detaching import Leave, let_go, on_terminal
+from tui.hints import attach_command, resume_command
 from tui.listing import bank_with
 from tui.settings import models_here, settings_with_keys
-from tui.signals import STOPPING
+from tui.signals import heeded
 from tui.words import cost_words, score_words, why_ended
+
+
+class Manner(Struct, frozen=True, kw_only=True):
+    """How a session is run without a screen."""
+
+    as_json: bool
+    quiet: bool
+    verbose: bool
+    leave: Leave | None = None
+    """By which it leaves the terminal once it has begun; None: it stays."""
 
 
 def run_new(
@@ -38,10 +52,8 @@ def run_new(
     question_files: tuple[str, ...],
     wishes: Wishes,
     config: str | None,
-    as_json: bool,
     sessions: str | None,
-    quiet: bool,
-    verbose: bool,
+    manner: Manner,
 ) -> int:
     """Run a new session to its end. Returns the exit code."""
     question = _question(text, question_id, question_files)
@@ -49,7 +61,7 @@ def run_new(
     folder = sessions_folder(sessions)
     found = models_here(settings) if looks_for_models(wishes, settings) else None
     plan = plan_for(question, wishes, settings, found, EarlierSessions(folder))
-    return _run_to_end(lambda providers: begin(folder, plan, providers), as_json, quiet, verbose)
+    return _run_to_end(lambda providers: begin(folder, plan, providers), settings, manner)
 
 
 def run_resumed(
@@ -58,20 +70,18 @@ def run_resumed(
     max_ideas: int | None,
     budget: Budget | None,
     config: str | None,
-    as_json: bool,
     sessions: str | None,
-    quiet: bool,
-    verbose: bool,
+    manner: Manner,
 ) -> int:
     """Go on with a session to its end. Returns the exit code."""
     folder = library.find(sessions_folder(sessions), session)
-    settings_with_keys(config)
-    return _run_to_end(lambda providers: resume(folder, providers, max_ideas, budget), as_json, quiet, verbose)
+    settings = settings_with_keys(config)
+    return _run_to_end(lambda providers: resume(folder, providers, max_ideas, budget), settings, manner)
 
 
-def _run_to_end(opened: Callable[[Providers], Session], as_json: bool, quiet: bool, verbose: bool) -> int:
+def _run_to_end(opened: Callable[[Providers], Session], settings: Settings, manner: Manner) -> int:
     """The exit code. A model that its server does not have yet is fetched, if somebody is there to agree."""
-    session, code = asyncio.run(_run(opened, as_json, quiet, verbose))
+    session, code = asyncio.run(_run(opened, settings, manner))
     if not isinstance(session.fault, NotPulledError) or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return code
     if not click.confirm(f"Pull {session.fault.name} now?", err=True):
@@ -79,7 +89,7 @@ def _run_to_end(opened: Callable[[Providers], Session], as_json: bool, quiet: bo
     from tui.pulling import pull
 
     folder = session.folder
-    return pull(session.fault.name) or _run_to_end(lambda providers: resume(folder, providers), as_json, quiet, verbose)
+    return pull(session.fault.name) or _run_to_end(lambda providers: resume(folder, providers), settings, manner)
 
 
 def _question(text: str | None, question_id: str | None, question_files: tuple[str, ...]) -> Question:
@@ -91,30 +101,70 @@ def _question(text: str | None, question_id: str | None, question_files: tuple[s
     return bank_with(question_files).get(question_id)
 
 
-async def _run(
-    opened: Callable[[Providers], Session], as_json: bool, quiet: bool, verbose: bool
-) -> tuple[Session, int]:
+async def _run(opened: Callable[[Providers], Session], settings: Settings, manner: Manner) -> tuple[Session, int]:
     providers = Providers()
     try:
         session = opened(providers)
-        if as_json:
+        terminal = _Terminal(Serving(session), manner)
+        if manner.leave:
+            session.subscribe(terminal.leave_once_begun)
+        elif manner.as_json:
             session.subscribe(_Printer(session))
-        elif not quiet:
-            session.subscribe(_Progress(session, verbose))
-        session.subscribe(_StopOnTrouble(session))
+        elif not manner.quiet:
+            session.subscribe(_Progress(session, manner.verbose))
+        session.subscribe(terminal.stop_on_trouble)
         loop = asyncio.get_running_loop()
-        for number in STOPPING:
+        for number in heeded():
             loop.add_signal_handler(number, session.send, cmd.Stop(by=number.name))
+        if signal.SIGHUP in heeded() and settings.lost_terminal == "detach" and on_terminal():
+            loop.add_signal_handler(signal.SIGHUP, terminal.leave)
         try:
-            ended = await session.run()
+            ended = await terminal.serving.run()
         except StoreError as error:
             click.echo(f"jagstorm: {error.message}", err=True)
             return session, EXIT_STORE
     finally:
         await providers.close()
-    if not as_json and (ended.how != "error" or session.state.output_tokens):
+    if not manner.as_json and (ended.how != "error" or session.state.output_tokens):
         _print_summary(session)
     return session, _exit_code(session, ended)
+
+
+class _Terminal:
+    """What becomes of the session without its terminal."""
+
+    def __init__(self, serving: Serving, manner: Manner) -> None:
+        self.serving = serving
+        self._manner = manner
+        self._left = False
+
+    def leave(self) -> None:
+        """Run on without it."""
+        if not self._left:
+            self._left = True
+            self.serving.detach()
+            (self._manner.leave or let_go)(self.serving.session.folder)
+
+    def leave_once_begun(self, event: ev.Event) -> None:
+        """Run on without it as soon as a model has been asked for something, or a person must say how it goes on."""
+        waits = isinstance(event, ev.Paused) and event.by not in (STORAGE, TROUBLE)
+        if not self._left and (waits or isinstance(event, ev.ProposalStarted)):
+            self._say_where()
+            self.leave()
+
+    def _say_where(self) -> None:
+        folder = self.serving.session.folder
+        if self._manner.as_json:
+            click.echo(msgspec.json.encode({"id": shown(folder.name), "folder": shown(folder.resolve())}))
+        else:
+            click.echo(f"{shown(folder.name)} runs on by itself. Look in with: {attach_command(folder)}")
+
+    def stop_on_trouble(self, event: ev.Event) -> None:
+        """Where nobody is to come who could end it, trouble that pauses a session ends it."""
+        if isinstance(event, ev.Paused) and event.by in (STORAGE, TROUBLE):
+            _say(f"jagstorm: {event.why}")
+            if not self._left:
+                self.serving.session.send(cmd.Stop(by=event.by))
 
 
 class _Printer:
@@ -132,18 +182,6 @@ class _Printer:
         except OSError:
             self._read = False
             self._session.send(cmd.Stop(by=signal.SIGPIPE.name))
-
-
-class _StopOnTrouble:
-    """Nobody is there to end a pause, so whatever pauses a session ends it."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def __call__(self, event: ev.Event) -> None:
-        if isinstance(event, ev.Paused):
-            _say(f"jagstorm: {event.why}")
-            self._session.send(cmd.Stop(by=event.by))
 
 
 class _Progress:
@@ -171,6 +209,8 @@ class _Progress:
                 _say(f"      {event.judge} was wrong about a control ({event.kind})", dim=True)
             case ev.Notice():
                 _say(f"      {clean_line(event.text)}")
+            case ev.Paused() if event.by not in (STORAGE, TROUBLE):
+                _say(f"      paused by {event.by}: {attach_command(self._session.folder)}")
             case ev.ContextTrimmed() if self._verbose:
                 _say(f"      shows {event.shown} of {event.ideas} ideas: {event.why}", dim=True)
             case ev.StepStarted() if self._verbose:
@@ -225,9 +265,3 @@ def _exit_code(session: Session, ended: ev.SessionEnded) -> int:
         return EXIT_MODEL
     click.echo(f"Go on with: {resume_command(session.folder)}", err=True)
     return EXIT_INTERRUPTED
-
-
-def resume_command(folder: Path) -> str:
-    """What to type to go on with a session, from here."""
-    where = "" if folder.parent == sessions_folder(None) else f" --sessions {shlex.quote(shown(folder.parent))}"
-    return f"jagstorm resume {folder.name}{where}"

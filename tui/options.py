@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from core.levers import SeedPolicy
     from core.settings import Settings
 
 SESSIONS = click.option(
@@ -27,6 +28,9 @@ CONFIG = click.option(
     metavar="FILE",
     type=click.Path(),
     help="Your settings (default: $JAGSTORM_CONFIG, else config.toml in the config folder).",
+)
+DETACH = click.option(
+    "--detach", is_flag=True, help="Come back as soon as it has begun, and leave it running without a terminal."
 )
 MAX_IDEAS = click.option("--max-ideas", type=click.IntRange(1, 100_000), metavar="N", help="Stop after N ideas.")
 
@@ -144,3 +148,79 @@ def judged(command: Any) -> Any:
         "--embedder", metavar="NAME", help="What measures novelty: wordllama, or PROVIDER/MODEL (default: wordllama)."
     )
     return judges(nearest(checked(embedder(command))))
+
+
+def seeds_word(_: click.Context, __: click.Parameter, value: str | None) -> "SeedPolicy | None":
+    """`off`, `hand`, `every`, `every:N`, `plateau`, `each` or `each:NAME`."""
+    if value is None:
+        return None
+    import msgspec
+
+    from core.levers import SeedPolicy
+
+    kind, colon, rest = value.partition(":")
+    table = {"when": kind}
+    if colon:
+        table[{"every": "steps", "each": "seed"}.get(kind, "when")] = rest
+    try:
+        policy: SeedPolicy = msgspec.convert(table, SeedPolicy, strict=False)
+    except msgspec.ValidationError:
+        raise click.BadParameter("off, hand, every:N (as in every:4), plateau, each, or each:NAME") from None
+    return policy
+
+
+def seed_fields(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from core.questions import LEAVES
+
+    return [leaf for leaf in LEAVES if leaf.casefold().startswith(incomplete.casefold())]
+
+
+SEED_FIELD = click.option(
+    "--seed-field", metavar="FIELD", shell_complete=seed_fields, help="Only seeds of this field, as in Chemistry."
+)
+
+
+def seeded(command: Any) -> Any:
+    """When seeds come by themselves, and which."""
+    policy = click.option(
+        "--seeds",
+        metavar="WHEN",
+        callback=seeds_word,
+        help="When seeds of other fields come: off, hand, every:N (steps), plateau, each (step), or each:NAME.",
+    )
+    distance = click.option(
+        "--seed-distance", type=click.Choice(["far", "near", "any"]), help="How far from the question (default: far)."
+    )
+    style = click.option(
+        "--seed-style",
+        type=click.Choice(["mention", "analogy", "constraint"]),
+        help="How a seed is put into the prompt (default: analogy).",
+    )
+    return policy(distance(SEED_FIELD(style(command))))
+
+
+def seed_wish(options: dict[str, Any]) -> "SeedPolicy | None":
+    """The policy that `seeded` options ask for, taken out of them. Raises `UsageError`, `click.UsageError`."""
+    from msgspec.structs import replace
+
+    from core.levers import Each, Every, Plateau, SeedPolicy
+    from core.seeds.sources import banked, field_named
+
+    policy: SeedPolicy | None = options.pop("seeds")
+    given = {name: options.pop(f"seed_{name}") for name in ("distance", "field", "style")}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not isinstance(policy, Every | Plateau | Each):
+        if given:
+            raise click.UsageError(f"--seed-{next(iter(given))} needs --seeds every:N, plateau or each")
+        return policy
+    if "field" in given:
+        given["field"] = field_named(given["field"], banked().leaves())
+    if isinstance(policy, Each) and policy.seed:
+        given["seed"] = banked().get(policy.seed).name
+    changed: SeedPolicy = replace(policy, **given)
+    return changed
+
+
+def with_shared(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:
+    """The command's options; those that it shares with `jagstorm` itself may also stand before its name."""
+    return {name: value or context.obj.get(name, value) for name, value in options.items()}

@@ -34,7 +34,7 @@ def read_in_background(
         from core.store.tables import StoppedError, read_tables
 
         worker = get_current_worker()
-        tell = _now_and_then(lambda done, of: screen.app.call_from_thread(say, f"Reading session {done} of {of}"))
+        tell = _now_and_then(lambda done, of: screen.app.call_from_thread(say, f"Reading the sessions: {done} of {of}"))
         places = _own(session_folders(host(screen).sessions)) if folders is None else folders
         try:
             found = read_tables(places, tell, lambda: worker.is_cancelled)

@@ -8,9 +8,14 @@ from types import FrameType
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+def heeded() -> list[signal.Signals]:
+    """Those that stop us; not a hang-up that whoever started us has us ignore, as nohup does."""
+    return [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+
+
 def interrupt_on_signals() -> None:
     """From now on each of them raises KeyboardInterrupt."""
-    for number in STOPPING:
+    for number in heeded():
         signal.signal(number, _interrupt)
 
 

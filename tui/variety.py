@@ -10,7 +10,7 @@ from core.analysis.variety import Varieties, varieties
 from core.randomness import generator
 from core.rules import WORDLLAMA_THRESHOLD
 from tui.charts.catalog import Chart
-from tui.charts.sheet import Sheet, draw_sheet
+from tui.charts.sheet import Sheet, draw_sheet, ends, with_ends
 
 MORE = ("length", "diversity")
 
@@ -33,14 +33,13 @@ def more_chart(numbers: More) -> Chart:
         title, sheet = "Whether short texts buy novelty", _length_sheet(numbers)
         shown = sheet
     else:
-        title, sheet = "How varied ideas are", _variety_sheet(numbers, range(len(numbers.thresholds)))
-        shown = _variety_sheet(numbers, range(3, len(numbers.thresholds), 4))
+        title, sheet, shown = "How varied ideas are", _variety_sheet(numbers), _shown_variety(numbers)
     return Chart(title, partial(draw_sheet, shown), lambda: sheet, lambda look: len(sheet.rows) + 1)
 
 
 def _length_sheet(found: Brevities) -> Sheet:
     return Sheet(
-        ("model", "novelty", "at usual length", "low", "high", "characters", "r"),
+        ("model", "novelty", "at usual length", "low", "high", "characters", "r", "novelty low", "novelty high"),
         tuple(
             (
                 row.model,
@@ -50,29 +49,43 @@ def _length_sheet(found: Brevities) -> Sheet:
                 row.at_usual_length.high,
                 row.length,
                 row.r,
+                row.novelty.low,
+                row.novelty.high,
             )
             for row in found.rows
         ),
     )
 
 
-def _variety_sheet(found: Varieties, thresholds: Sequence[int]) -> Sheet:
-    """With the clusters at some of the thresholds, by their places."""
-    clusters = (f"within {found.thresholds[place]:g}" for place in thresholds)
+def _shown_variety(found: Varieties) -> Sheet:
+    """What a terminal has room for."""
+    places = range(3, len(found.thresholds), 4)
     return Sheet(
-        ("model", "ideas", "Vendi", "low", "high", "order 2", "distance", "dry", *clusters),
+        ("model", "ideas", "Vendi", "low", "high", "order 2", "distance", "dry", *_within(found, places)),
         tuple(
             (
-                row.model,
-                row.ideas.value,
-                row.vendi.value,
-                row.vendi.low,
-                row.vendi.high,
-                row.vendi_2.value,
-                row.distance.value if row.distance else None,
-                row.dry.value if row.dry else None,
-                *(row.clusters[place] for place in thresholds),
+                *(row.model, row.ideas.value, *ends(row.vendi), row.vendi_2.value),
+                *(ends(row.distance)[0], ends(row.dry)[0], *(row.clusters[place] for place in places)),
             )
             for row in found.rows
         ),
     )
+
+
+def _variety_sheet(found: Varieties) -> Sheet:
+    measures = ("ideas", "Vendi", "order 2", "distance", "dry")
+    places = range(len(found.thresholds))
+    return Sheet(
+        ("model", *(name for measure in measures for name in with_ends(measure)), *_within(found, places)),
+        tuple(
+            (
+                *(row.model, *ends(row.ideas), *ends(row.vendi), *ends(row.vendi_2), *ends(row.distance)),
+                *(*ends(row.dry), *row.clusters),
+            )
+            for row in found.rows
+        ),
+    )
+
+
+def _within(found: Varieties, places: Sequence[int]) -> tuple[str, ...]:
+    return tuple(f"within {found.thresholds[place]:g}" for place in places)

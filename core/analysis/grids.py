@@ -72,6 +72,14 @@ def grid(table: Table, values: Floats | Ints) -> Grid:
     return means(values[known], cell[known], shape[0] * shape[1]).reshape(shape)
 
 
+def sums(table: Table, values: Floats | Ints) -> Grid:
+    """The sums of `values` (chains,), one row a question and one column a model; 0 where there is no chain."""
+    shape = (len(table.questions), len(table.models))
+    cell = table.chains.question * shape[1] + table.chains.model
+    total: Grid = np.bincount(cell, values, shape[0] * shape[1]).astype(np.float64)
+    return total.reshape(shape)
+
+
 def groups(questions: Sequence[Question], by: By) -> tuple[list[str], Ints]:
     """The names of what questions are grouped by, and (questions,) the place of each one's among them.
 

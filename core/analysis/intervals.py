@@ -84,6 +84,29 @@ def column_intervals(values: Values) -> list[Interval | None]:
     return found
 
 
+def column_ratios(over: Values, under: Values) -> list[Interval | None]:
+    """Of sum(over) / sum(under) for each column of both, (questions, columns), over the questions that neither lacks.
+
+    None for a column that has none, or nothing but 0 in `under`; resamples with nothing but 0 there are left out. Drawn
+    as for `column_intervals`.
+    """
+    present = ~np.isnan(over) & ~np.isnan(under)
+    found: list[Interval | None] = [None] * over.shape[1]
+    for columns in _alike(present):
+        rows = present[:, columns[0]]
+        own = [values[rows][:, columns] for values in (over, under)]
+        count = int(rows.sum())
+        weights = np.vstack([np.ones(count), resamples(count)]) if count else np.zeros((1, 0))
+        below = weights @ own[1]
+        ratios = np.divide(weights @ own[0], below, out=np.full_like(below, np.nan), where=below > 0)
+        for place, column in enumerate(columns):
+            value, drawn = float(ratios[0, place]), ratios[1:, place]
+            if not math.isnan(value):
+                low, high = ends_of(drawn[~np.isnan(drawn)], count) if count > 1 else (None, None)
+                found[column] = Interval(value, low, high, count)
+    return found
+
+
 def ends_of(drawn: NDArray[np.float64], count: int) -> tuple[float, float]:
     """The ends of the interval of what came of resamples (n,) of `count` questions."""
     tail = _tail(count)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.analysis.grids import means
+from core.analysis.intervals import Interval, column_ratios
 from core.analysis.profiles import Contribution, Contributions
 from core.analysis.rescoring import Counts
 from core.analysis.table import Flags, Ints
@@ -22,8 +22,7 @@ def contributions(counts: Counts) -> Contributions:
         chains.model[offers.chain], offers.author, offers.position < counts.responses[offers.chain], shape
     )
     compared = of_team & (table.positions > 0) & ~np.isnan(ideas.embedding_novelty)
-    cell = team * shape[1] + author
-    novelty = means(ideas.embedding_novelty[compared], cell[compared], shape[0] * shape[1]).reshape(shape)
+    novelty = _novelty(counts, compared)
     rows = [
         Contribution(
             team=table.models[team],
@@ -32,11 +31,27 @@ def contributions(counts: Counts) -> Contributions:
             chosen=int(chosen[team, author]),
             valid=int(valid_cells[team, author]),
             share=float(valid_cells[team, author] / max(1, valid_cells[team].sum())),
-            novelty=None if np.isnan(novelty[team, author]) else float(novelty[team, author]),
+            novelty=novelty.get((team, author)),
         )
         for team, author in np.argwhere(chosen + passed_over).tolist()
     ]
     return Contributions(rows=tuple(sorted(rows, key=lambda row: (row.team, -row.valid, -row.chosen))))
+
+
+def _novelty(counts: Counts, compared: Flags) -> dict[tuple[int, int], Interval]:
+    """By team and author: the mean embedding novelty of their ideas that are marked, (ideas,)."""
+    table, ideas = counts.table, counts.table.ideas
+    chain = ideas.chain[compared]
+    writers, writer = np.unique(
+        np.stack([table.chains.model[chain], ideas.author[compared]]), axis=1, return_inverse=True
+    )
+    cell = table.chains.question[chain] * writers.shape[1] + writer.reshape(-1)
+    shape = (len(table.questions), writers.shape[1])
+    total = np.bincount(cell, ideas.embedding_novelty[compared], shape[0] * shape[1]).reshape(shape)
+    number = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+    found = column_ratios(total, np.where(number > 0, number, np.nan))
+    pairs = zip(writers[0].tolist(), writers[1].tolist(), strict=True)
+    return {pair: interval for pair, interval in zip(pairs, found, strict=True) if interval is not None}
 
 
 def _cells(team: Ints, author: Ints, marked: Flags, shape: tuple[int, int]) -> Ints:

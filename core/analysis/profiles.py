@@ -171,10 +171,10 @@ class Effort(Struct, frozen=True, kw_only=True):
     model: str
     score: Interval
     """Mean responses."""
-    reasoning_tokens: float | None
-    cost: float | None
+    reasoning_tokens: Interval | None
+    cost: Interval | None
     """US dollars."""
-    seconds: float | None
+    seconds: Interval | None
 
 
 class Efforts(Struct, frozen=True, kw_only=True):
@@ -277,8 +277,8 @@ class Contribution(Struct, frozen=True, kw_only=True):
     valid: int
     share: float
     """Of the team's valid ideas."""
-    novelty: float | None
-    """Mean embedding novelty of its ideas, first ones left out."""
+    novelty: Interval | None
+    """Mean embedding novelty of its ideas, first ones left out; over questions."""
 
 
 class Contributions(Struct, frozen=True, kw_only=True):
@@ -307,11 +307,11 @@ class Cost(Struct, frozen=True, kw_only=True):
     model: str
     valid: Interval
     """A chain."""
-    cost: float | None
+    cost: Interval | None
     """US dollars."""
-    seconds: float | None
-    tokens: float | None
-    reasoning_tokens: float | None
+    seconds: Interval | None
+    tokens: Interval | None
+    reasoning_tokens: Interval | None
 
 
 class Costs(Struct, frozen=True, kw_only=True):

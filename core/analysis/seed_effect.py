@@ -5,7 +5,7 @@ place as there is one: of the same chain, or of one that differs from it in noth
 mean difference within pairs.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 MOST_APART = 3
 """Places in their chains that two ideas of a pair may be apart."""
 
-NEAR_BELOW, FAR_FROM = 0.88, 0.94
-"""Distances that cut the bank into thirds: the medians over all questions of the bank, measured with WordLlama."""
+SAME = 1e-6
+"""Distances that are no farther apart are the same: they were measured on different machines."""
 
 FLIPS = 9999
 """Random ways to swap that are tried where not all can be: p is then known to about 0.004 at 0.05."""
@@ -49,6 +49,8 @@ class Written(Struct, frozen=True, kw_only=True):
     chain: str
     alike: tuple[str, ...]
     """Question, team, random seed, embedder and judges: pairs are made among ideas that have these in common."""
+    question: str
+    """Its text."""
     number: int
     seed: str = ""
     """The seed that it was written under; "" for none."""
@@ -80,12 +82,14 @@ class Pair(Struct, frozen=True):
 
 
 class Contrast(Struct, frozen=True, kw_only=True):
-    """One measure of ideas with seeds of one band of distances, less the same without."""
+    """One measure of ideas with seeds of one third of the distances, less the same without."""
 
     measure: Measure
     band: Band
     pairs: int
     """In which both ideas have it."""
+    swaps: int
+    """What of them could have been swapped independently of the rest."""
     seeded: float
     """The mean with a seed."""
     plain: float
@@ -94,12 +98,15 @@ class Contrast(Struct, frozen=True, kw_only=True):
     p: float | None
     """How often swapping within pairs by chance gives as great a difference, either way; None for a single pair."""
     verdict: Verdict
-    """By interval and p together, p corrected for being one of several (Holm 1979)."""
+    """By interval and p together, p corrected for being one of several (Holm 1979).
+
+    Too few to tell where no difference whatsoever could have been seen.
+    """
 
 
 class Effect(Struct, frozen=True, kw_only=True):
     contrasts: tuple[Contrast, ...]
-    """By measure, then by band; those that have pairs."""
+    """By measure, then by band; those that have pairs, and a third only where not all pairs are of it."""
     pairs: int
     chains: int
     """That have ideas under seeds in pairs."""
@@ -146,6 +153,7 @@ def _written(plan: Plan, state: State, chain: Chain, idea: Idea, score: IdeaScor
     return Written(
         chain=f"{plan.id}/{chain.question}",
         alike=(chain.text, plan.team.name, str(plan.random_seed), score.embedder, *sorted(score.judges)),
+        question=chain.text,
         number=idea.number,
         seed=seed.seed.name if seed else "",
         distance=seed.seed.distance if seed else None,
@@ -193,31 +201,41 @@ def _matched(seeded: Sequence[Written], plain: Sequence[Written]) -> list[Pair]:
 # ── from pairs to what they tell ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def effect(ideas: Sequence[Written], rng: "Generator") -> Effect:
-    """What seeds do to ideas, as far as `ideas` tell."""
+def effect(ideas: Sequence[Written], thirds: Mapping[str, tuple[float, float]], rng: "Generator") -> Effect:
+    """What seeds do to ideas, as far as `ideas` tell.
+
+    `thirds` says by the text of a question up to which distance from it a seed is near, and from which on it is far.
+    """
     pairs = paired(ideas)
-    bands: dict[Band, Callable[[float | None], bool]] = {
-        "all": lambda distance: True,
-        "near": lambda distance: distance is not None and distance < NEAR_BELOW,
-        "middle": lambda distance: distance is not None and NEAR_BELOW <= distance < FAR_FROM,
-        "far": lambda distance: distance is not None and distance >= FAR_FROM,
-    }
+    by_band: dict[Band, list[Pair]] = {"all": pairs, "near": [], "middle": [], "far": []}
+    for pair in pairs:
+        if band := _band(pair.seeded, thirds):
+            by_band[band].append(pair)
+    by_band = {band: own for band, own in by_band.items() if band == "all" or len(own) < len(pairs)}
     found = [
         contrast
         for measure in MEASURES
-        for band, holds in bands.items()
-        if (contrast := _contrast(measure, band, [pair for pair in pairs if holds(pair.seeded.distance)], rng))
+        for band, own in by_band.items()
+        if (contrast := _contrast(measure, band, own, rng))
     ]
     return Effect(
         contrasts=_judged(found),
         pairs=len(pairs),
         chains=len({pair.seeded.chain for pair in pairs}),
-        questions=len({pair.seeded.alike[0] for pair in pairs}),
+        questions=len({pair.seeded.question for pair in pairs}),
         seeded=sum(bool(idea.seed) for idea in ideas),
         called=sum(pair.seeded.called for pair in pairs),
         apart=float(np.mean([abs(pair.seeded.number - pair.plain.number) for pair in pairs])) if pairs else 0.0,
         trend=_trend(pairs, rng),
     )
+
+
+def _band(idea: Written, thirds: Mapping[str, tuple[float, float]]) -> Band | None:
+    """None where nobody knows."""
+    if idea.distance is None or idea.question not in thirds:
+        return None
+    near, far = thirds[idea.question]
+    return "near" if idea.distance <= near + SAME else "far" if idea.distance >= far - SAME else "middle"
 
 
 def _contrast(measure: Measure, band: Band, pairs: Sequence[Pair], rng: "Generator") -> Contrast | None:
@@ -233,6 +251,7 @@ def _contrast(measure: Measure, band: Band, pairs: Sequence[Pair], rng: "Generat
         measure=measure,
         band=band,
         pairs=len(kept),
+        swaps=len(blocks),
         seeded=float(values[:, 0].mean()),
         plain=float(values[:, 1].mean()),
         difference=ratio_interval(units[:, :1], units[:, 1:], rng),
@@ -274,18 +293,21 @@ def _judged(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
     from msgspec.structs import replace
 
     tested = sorted((each for each in contrasts if each.p is not None), key=lambda each: each.p or 0.0)
-    corrected: dict[tuple[str, str], float] = {}
+    corrected: dict[tuple[Measure, Band], float] = {}
     least = 0.0
     for place, each in enumerate(tested):
         least = max(least, (each.p or 0.0) * (len(tested) - place))
         corrected[each.measure, each.band] = least
     return tuple(
-        replace(each, verdict=_verdict(each, corrected.get((each.measure, each.band), 1.0))) for each in contrasts
+        replace(each, verdict=_verdict(each, corrected.get((each.measure, each.band), 1.0), len(tested)))
+        for each in contrasts
     )
 
 
-def _verdict(contrast: Contrast, p: float) -> Verdict:
-    if not contrast.difference.tells:
+def _verdict(contrast: Contrast, p: float, tests: int) -> Verdict:
+    """`p` is the corrected one."""
+    least = 2.0 ** (1 - contrast.swaps)  # all swaps one way, or all the other
+    if not contrast.difference.tells or tests * least > SIGNIFICANT:
         return "too few to tell"
     if p > SIGNIFICANT:
         return "no difference seen"

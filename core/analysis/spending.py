@@ -1,10 +1,12 @@
 """What ideas take, in tokens, US dollars and seconds, and what comes of it."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from core.analysis.fits import rank_correlation
-from core.analysis.grids import means, responses_grid, valid_grid
-from core.analysis.intervals import column_intervals
+from core.analysis.grids import responses_grid, sums, valid_grid
+from core.analysis.intervals import Interval, column_intervals, column_ratios
 from core.analysis.profiles import Cost, Costs, Effort, Efforts
 from core.analysis.rescoring import Counts
 from core.analysis.table import Floats
@@ -14,45 +16,39 @@ def efforts(counts: Counts) -> Efforts:
     """Reasoning tokens, cost and seconds an idea, beside the mean responses."""
     ideas = counts.table.ideas
     reasoning, cost, seconds = (_per_idea(counts, each) for each in (ideas.reasoning_tokens, ideas.cost, ideas.seconds))
+    scores = column_intervals(responses_grid(counts))
     rows = [
         Effort(
             model=counts.table.models[model],
             score=score,
-            reasoning_tokens=_known(reasoning[model]),
-            cost=_known(cost[model]),
-            seconds=_known(seconds[model]),
+            reasoning_tokens=reasoning[model],
+            cost=cost[model],
+            seconds=seconds[model],
         )
-        for model, score in enumerate(column_intervals(responses_grid(counts)))
+        for model, score in enumerate(scores)
         if score is not None
     ]
-    scores = np.array([row.score.value for row in rows])
-    present = np.array([counts.table.models.index(row.model) for row in rows], dtype=np.int64)
     return Efforts(
         rows=tuple(sorted(rows, key=lambda row: -row.score.value)),
-        r_reasoning_tokens=_over_known(reasoning[present], scores),
-        r_cost=_over_known(cost[present], scores),
-        r_seconds=_over_known(seconds[present], scores),
+        r_reasoning_tokens=_over_known(reasoning, scores),
+        r_cost=_over_known(cost, scores),
+        r_seconds=_over_known(seconds, scores),
     )
 
 
 def costs(counts: Counts) -> Costs:
-    """What a valid idea takes, failing ones included: what an idea takes times the ideas for a valid one."""
+    """What a valid idea takes, failing ones included."""
     ideas = counts.table.ideas
-    tokens = ideas.input_tokens + ideas.output_tokens
-    kinds = (ideas.cost, ideas.seconds, tokens, ideas.reasoning_tokens)
-    models = len(counts.table.models)
-    responses = np.bincount(counts.table.chains.model, counts.responses, models)
-    valid = np.bincount(counts.table.chains.model, counts.valid, models)
-    needed = responses / np.where(valid > 0, valid, np.nan)
-    cost, seconds, both, reasoning = (_per_idea(counts, kind) * needed for kind in kinds)
+    kinds = (ideas.cost, ideas.seconds, ideas.input_tokens + ideas.output_tokens, ideas.reasoning_tokens)
+    cost, seconds, tokens, reasoning = (_per_valid_idea(counts, kind) for kind in kinds)
     rows = [
         Cost(
             model=counts.table.models[model],
             valid=score,
-            cost=_known(cost[model]),
-            seconds=_known(seconds[model]),
-            tokens=_known(both[model]),
-            reasoning_tokens=_known(reasoning[model]),
+            cost=cost[model],
+            seconds=seconds[model],
+            tokens=tokens[model],
+            reasoning_tokens=reasoning[model],
         )
         for model, score in enumerate(column_intervals(valid_grid(counts)))
         if score is not None
@@ -60,19 +56,30 @@ def costs(counts: Counts) -> Costs:
     return Costs(rows=tuple(sorted(rows, key=lambda row: -row.valid.value)))
 
 
-def _per_idea(counts: Counts, values: Floats) -> Floats:
-    """(models,): the mean of `values` (ideas,) over the counted ideas of which it is known; NaN where of none."""
-    models = len(counts.table.models)
+def _per_idea(counts: Counts, values: Floats) -> list[Interval | None]:
+    """By model: the mean of `values` (ideas,) over the counted ideas of which it is known; None where of none."""
+    return column_ratios(*_known(counts, values))
+
+
+def _per_valid_idea(counts: Counts, values: Floats) -> list[Interval | None]:
+    """By model: the same for all counted ideas, over the valid ones of them; on the questions where it is known."""
+    total, number = _known(counts, values)
+    responses, valid = (sums(counts.table, each) for each in (counts.responses, counts.valid))
+    return column_ratios(total / number * responses, valid)
+
+
+def _known(counts: Counts, values: Floats) -> tuple[Floats, Floats]:
+    """(questions, models) each: the sum of `values` (ideas,) over the counted ideas of which it is known, and how many
+    these are; NaN where there is none."""
     known = counts.counted & ~np.isnan(values)
-    model = counts.table.chains.model[counts.table.ideas.chain[known]]
-    return means(values[known], model, models)
+    chain, chains = counts.table.ideas.chain[known], len(counts.responses)
+    total = sums(counts.table, np.bincount(chain, values[known], chains))
+    number = sums(counts.table, np.bincount(chain, minlength=chains))
+    return total, np.where(number > 0, number, np.nan)
 
 
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
-def _over_known(values: Floats, scores: Floats) -> float | None:
-    """Over models of which it is known; None with fewer than three."""
-    known = ~np.isnan(values)
-    return rank_correlation(values[known], scores[known]) if known.sum() > 2 else None
+def _over_known(values: Sequence[Interval | None], scores: Sequence[Interval | None]) -> float | None:
+    """Spearman's ρ over models of which both are known; None with fewer than three."""
+    pairs = [(value.value, score.value) for value, score in zip(values, scores, strict=True) if value and score]
+    x, y = np.array(pairs, dtype=np.float64).reshape(len(pairs), 2).T
+    return rank_correlation(x, y) if len(pairs) > 2 else None

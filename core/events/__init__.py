@@ -36,10 +36,12 @@ from core.events.person import (
     TaskFailed,
     TaskGiven,
     TeamChanged,
+    TeamWanted,
 )
 from core.events.scores import ControlScored, Given, IdeaScored, JudgingPaid, ScoringProgress, Vote
 from core.events.steps import (
     AsideFailed,
+    ChoiceHandedOver,
     ChoiceOffered,
     ContextTrimmed,
     DirectionsNamed,
@@ -66,6 +68,7 @@ Known = (
     | ProposalFinished
     | ProposalFailed
     | ChoiceOffered
+    | ChoiceHandedOver
     | ProposalChosen
     | DirectionsNamed
     | AsideFailed
@@ -90,6 +93,7 @@ Known = (
     | JudgingPaid
     | ScoringProgress
     | ControlScored
+    | TeamWanted
     | TeamChanged
     | ContextTrimmed
     | RetryScheduled
@@ -101,6 +105,7 @@ Known = (
 
 __all__ = [
     "AsideFailed",
+    "ChoiceHandedOver",
     "ChoiceOffered",
     "ContextTrimmed",
     "ControlScored",
@@ -149,6 +154,7 @@ __all__ = [
     "TaskFailed",
     "TaskGiven",
     "TeamChanged",
+    "TeamWanted",
     "Trace",
     "Unknown",
     "VerdictWord",

@@ -85,7 +85,7 @@ class SeedInjected(Deed, frozen=True, kw_only=True):
     steps: Number | None = 1
     """For how many ideas; null: until withdrawn."""
     step: Number = 0
-    """The first step whose prompts can hold it; where a policy brought it, the one that it is for."""
+    """The next step when it came; where a policy brought it, the one that it is for."""
     why: str = ""
     """Why the policy brought it."""
     task: str = ""
@@ -155,6 +155,13 @@ class TaskFailed(Event, frozen=True, kw_only=True):
     message: str = ""
     usage: Usage = Usage()
     cost: float | None = None
+
+
+class TeamWanted(Event, frozen=True, kw_only=True):
+    """A person wants another team at the next step; or, where it can't take over, the one there is goes on."""
+
+    team: TeamSpec
+    by: str
 
 
 class TeamChanged(Event, frozen=True, kw_only=True):

@@ -122,6 +122,15 @@ class ChoiceOffered(Event, frozen=True, kw_only=True):
     """When the pick goes to somebody else, in the session's seconds; null: never."""
 
 
+class ChoiceHandedOver(Event, frozen=True, kw_only=True):
+    """A person took too long to pick: somebody else does."""
+
+    question: str
+    step: Number
+    to: str
+    """A model's name, `novel` or `random`."""
+
+
 class DirectionsNamed(Event, frozen=True, kw_only=True):
     """The lead of a hierarchy said where to look; each direction is given to one worker.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,6 +24,9 @@ from core.lines import encode
 from core.store.library import TRIES, session_folders
 from core.store.log import EVENTS_FILE, LOCK_FILE, LOCK_SECONDS
 from core.text import shown
+
+if TYPE_CHECKING:
+    from core.analysis.table import ChainRow
 
 STAGE = ".importing"
 """Where sessions are while they are written: a folder beside those that are whole."""
@@ -147,21 +151,35 @@ def _chains(file: PublicFile, entries: Iterable[Entry], progress: Progress) -> I
 
 
 def _write(retelling: Retelling, chains: Iterable[PublicChain], stage: Path, sessions: Path) -> ImportedSession:
-    """One session in a folder of its own under `stage`, whole. Raises OSError, `UsageError`."""
+    """One session in a folder of its own under `stage`, whole, with the columns that its profile is computed from.
+
+    Raises OSError, `UsageError`.
+    """
+    from core.store.tables import keep_public, public_row  # with numpy, which is not there before it is wanted
+
     origin = retelling.origin
     folder = stage / _free_id(origin, stage, sessions)
     folder.mkdir(mode=0o700)
+    rows: list["ChainRow"] = []
+
+    def noted() -> Iterator[PublicChain]:
+        for chain in chains:
+            rows.append(public_row(chain, place=len(rows)))
+            yield chain
+
     with open(os.open(folder / EVENTS_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as log:
-        for event in retelling.events(chains):
+        for event in retelling.events(noted()):
             log.write(encode(event) + b"\n")
         log.flush()
         os.fsync(log.fileno())
+    questions = tuple(retelling.questions.values())
     write_plan(folder, checked(retelling.plan(folder.name)))
+    keep_public(folder, [replace(row, question=question) for row, question in zip(rows, questions, strict=True)])
     return ImportedSession(
         id=folder.name,
         model=origin.model,
         temperature=origin.temperature,
-        questions=len(retelling.questions),
+        questions=len(questions),
         responses=retelling.responses,
         valid=retelling.valid,
         stops=dict(retelling.stops),

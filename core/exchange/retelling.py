@@ -9,10 +9,21 @@ from typing import TypeVar
 from core import events as ev
 from core.config import Origin, Plan
 from core.errors import UsageError
-from core.exchange.public import PublicAnswer, PublicChain, PublicProposal
+from core.exchange.marks import (
+    FAILED,
+    end_of,
+    mark_of,
+    member_name,
+    picked_of,
+    proposals_of,
+    question_of,
+    seconds_of,
+    verdict_of,
+)
+from core.exchange.public import PublicChain, PublicProposal
 from core.exchange.totals import Oddities, odd_in, oddity_words
-from core.models import YOU, EmbedderSpec, Member, ModelSpec, TeamSpec, Usage
-from core.questions import OWN, Question, own_question
+from core.models import EmbedderSpec, Member, ModelSpec, TeamSpec, Usage
+from core.questions import Question, own_question
 from core.rules import Rules
 from core.text import clean_line
 
@@ -24,18 +35,6 @@ EMBEDDER = EmbedderSpec(name="text-embedding-3-large", provider="openai", model=
 
 RULES = Rules(patience=1, mechanical=False)
 """Both benchmarks' own."""
-
-_FAILED: dict[str, ev.FailedRule] = {
-    "coherence_threshold": "coherence",
-    "embedding_dissimilarity_threshold": "embedding_novelty",
-    "llm_dissimilarity_threshold": "judged_novelty",
-    "mechanical": "mechanical",
-}
-_ENDS: dict[str, ev.EndReason] = {**_FAILED, "content_error": "refused"}
-"""How we call what the files call so; all else is an error."""
-
-NOBODY = "unnamed"
-"""A model without a name."""
 
 E = TypeVar("E", bound=ev.Event)
 
@@ -76,9 +75,9 @@ class Retelling:
     def plan(self, session: str) -> Plan:
         """`session` is its id."""
         origin = self.origin
-        members = self._members or {_member_name(origin.model): origin.model}
+        members = self._members or {member_name(origin.model): origin.model}
         team = TeamSpec(
-            name=_member_name(origin.model),
+            name=member_name(origin.model),
             strategy="parallel" if self._chooses else "sample" if len(members) > 1 else "solo",
             members=tuple(
                 Member(name=name, model=_model(model, origin.temperature)) for name, model in members.items()
@@ -103,7 +102,7 @@ class Retelling:
 
     def _chain(self, chain: PublicChain) -> Iterator[ev.Event]:
         question = self._question(chain)
-        began, before = self._t, 0.0
+        began = self._t
         yield self._event(
             ev.QuestionStarted,
             question=question.id,
@@ -112,30 +111,24 @@ class Retelling:
             subdomain=question.subdomain,
         )
         valid = 0
-        for place, answer in enumerate(chain.answers, 1):
-            last = place == len(chain.answers)
-            seconds = before if answer.seconds is None else answer.seconds
-            if seconds < before:  # the benchmark was stopped there, and counted anew when it went on
-                began = self._t
-            before = seconds
-            yield from self._step(question.id, place, chain, answer, until=began + seconds)
-            score = self._score(question.id, place, chain, answer, last=last)
+        for position, seconds in enumerate(seconds_of(chain.answers)):
+            yield from self._step(question.id, chain, position, until=began + seconds)
+            score = self._score(question.id, chain, position)
             valid += score.verdict != "failed"
             yield score
         self.stops[chain.stop] += 1
         self.oddities.without_answers += not chain.answers
         self.responses += len(chain.answers)
         self.valid += valid
-        if chain.stop:
-            reason = _ENDS.get(chain.stop, "error")
+        if reason := end_of(chain):
             yield self._event(
                 ev.QuestionEnded,
                 question=question.id,
                 reason=reason,
-                censored=reason not in _FAILED.values(),
+                censored=reason not in FAILED.values(),
                 responses=len(chain.answers),
                 valid=valid,
-                message="" if chain.stop in _FAILED else _why(chain),
+                message="" if chain.stop in FAILED else _why(chain),
             )
 
     def _question(self, chain: PublicChain) -> Question:
@@ -147,17 +140,16 @@ class Retelling:
             raise UsageError(f"{self.origin.file}: {place}: {error.message}") from None
         numbered = (f"{own}-{number}" if number > 1 else own for number in count(1))
         name = next(name for name in numbered if name not in self.questions)
-        question = Question(name, chain.question, chain.domain or OWN, chain.subdomain)
+        question = question_of(chain, name)
         self.questions[name] = question
         return question
 
-    def _step(
-        self, question: str, step: int, chain: PublicChain, answer: PublicAnswer, *, until: float
-    ) -> Iterator[ev.Event]:
+    def _step(self, question: str, chain: PublicChain, position: int, *, until: float) -> Iterator[ev.Event]:
         """Who was asked, what they wrote, and the idea that came of it; then it is `until`."""
-        proposals = _proposals(chain, answer)
+        answer, step = chain.answers[position], position + 1
+        proposals = proposals_of(chain, answer)
         slots = self._slots(proposals)
-        picked = _picked(proposals, answer)
+        picked = picked_of(proposals, chain, answer)
         yield self._event(
             ev.StepStarted, question=question, step=step, members=tuple(dict.fromkeys(member for member, _ in slots))
         )
@@ -186,7 +178,7 @@ class Retelling:
         drafts: dict[str, int] = {}
         slots = []
         for proposal in proposals:
-            member = _member_name(proposal.model)
+            member = member_name(proposal.model)
             self._members.setdefault(member, proposal.model)
             drafts[member] = drafts.get(member, -1) + 1
             slots.append((member, drafts[member]))
@@ -217,15 +209,11 @@ class Retelling:
             cost=None,
         )
 
-    def _score(
-        self, question: str, idea: int, chain: PublicChain, answer: PublicAnswer, *, last: bool
-    ) -> ev.IdeaScored:
-        stop = chain.stop if last else answer.mark or ""
-        failed = _FAILED.get(stop)
-        odd = odd_in(answer, idea, last=last)
+    def _score(self, question: str, chain: PublicChain, position: int) -> ev.IdeaScored:
+        answer, idea = chain.answers[position], position + 1
+        verdict, failed_rule = verdict_of(chain, position)
+        odd = odd_in(answer, idea, last=idea == len(chain.answers))
         self.oddities.add(odd)
-        scores = (answer.coherence, answer.embedding_novelty, answer.judged_novelty)
-        missing = None in (scores if self.origin.layout == "sciaidanbench" else scores[:2])
         return self._event(
             ev.IdeaScored,
             question=question,
@@ -233,35 +221,14 @@ class Retelling:
             coherence=answer.coherence,
             embedding_novelty=answer.embedding_novelty,
             judged_novelty=answer.judged_novelty,
-            verdict="failed" if failed else "unscored" if stop or missing else "passed",
-            failed_rule=failed,
+            verdict=verdict,
+            failed_rule=failed_rule,
             embedder=EMBEDDER.name,
             why=answer.error or "",
-            mark="" if failed else stop,
+            mark="" if failed_rule else mark_of(chain, position),
             odd=odd,
             cost=None,
         )
-
-
-def _proposals(chain: PublicChain, answer: PublicAnswer) -> list[PublicProposal]:
-    """Those among which the answer was chosen; the answer's own alone where there was no choice."""
-    author = answer.author or (answer.choice.selected_model if answer.choice else "") or chain.model
-    own = PublicProposal(model=author, text=answer.text, thoughts=answer.thoughts)
-    proposals = list(answer.choice.proposals) if answer.choice else []
-    return proposals if any(proposal.model == author for proposal in proposals) else [*proposals, own]
-
-
-def _picked(proposals: list[PublicProposal], answer: PublicAnswer) -> int:
-    """The place of the one that became the answer."""
-    author = answer.author or (answer.choice.selected_model if answer.choice else "") or proposals[-1].model
-    own = [place for place, proposal in enumerate(proposals) if proposal.model == author]
-    return next((place for place in own if proposals[place].text == answer.text), own[0])
-
-
-def _member_name(model: str) -> str:
-    """No member is called like the person, or not at all."""
-    name = clean_line(model)
-    return f"{YOU} (a model)" if name == YOU else name or NOBODY
 
 
 def _model(name: str, temperature: str) -> ModelSpec:
@@ -270,7 +237,7 @@ def _model(name: str, temperature: str) -> ModelSpec:
         degrees = float(temperature)
     except ValueError:
         degrees = -1.0
-    named = _member_name(name)
+    named = member_name(name)
     return ModelSpec(name=named, provider=PROVIDER, model=named, temperature=degrees if 0 <= degrees <= 2 else None)
 
 

@@ -100,7 +100,7 @@ class ChainScorer:
             novelty = store.novelty(vector, idea.number)
             scores = replace(scores, embedding_novelty=novelty.value, nearest=novelty.nearest)
         if not embedding.lost:
-            store.add(idea.number, vector)
+            self._keep(chain.question, idea.number, idea.text, vector)
         return scores
 
     async def control(self, chain: Chain, rng: "Generator", account: Account) -> list[ControlScored]:
@@ -134,8 +134,13 @@ class ChainScorer:
             embeddings = await self._embedder.embed([ideas[number] for number in missing], account)
             for number, embedding in zip(missing, embeddings, strict=True):
                 if not embedding.lost:
-                    store.add(number, _direction(embedding))
+                    self._keep(question, number, ideas[number], _direction(embedding))
         return store
+
+    def _keep(self, question: str, number: int, text: str, vector: Vectors | None) -> None:
+        """Take in a vector, unless the idea was edited while it was made."""
+        if self._texts[question][number] == text:
+            self._stores[question].add(number, vector)
 
     def _let_go(self, question: str, ideas: Mapping[int, str]) -> None:
         """Forget the vectors of those among `ideas` that have another text now."""

@@ -41,9 +41,9 @@ class Seeder:
     async def bring(self, chain: Chain, step: int) -> None:
         """Put the seed into force that is due for `step`, if one is. One that came before a kill stands."""
         policy = self._policy()
-        if isinstance(policy, Off | Hand) or self._came(step):
+        if isinstance(policy, Off | Hand) or self._came(chain, step):
             return
-        why = due(policy, chain, step, self._newest_step())
+        why = due(policy, chain, step, self._newest_step(chain))
         if not why:
             return
         try:
@@ -54,7 +54,7 @@ class Seeder:
         except JagstormError as error:
             self._notice(chain, error.message)
             return
-        if self._came(step):  # somebody changed the policy meanwhile
+        if self._came(chain, step):  # somebody changed the policy meanwhile
             return
         seed = replace(seed, style=policy.style)
         self._emit(replace(injected(self._state, chain, seed, policy.lasts, POLICY, why=why), step=step))
@@ -91,13 +91,13 @@ class Seeder:
             raise UsageError(f"There is no seed called {clean_line(name, 80)!r}: `jagstorm seeds list` shows them")
         return found[0]
 
-    def _came(self, step: int) -> bool:
-        return self._newest_step() == step
+    def _came(self, chain: Chain, step: int) -> bool:
+        return self._newest_step(chain) == step
 
-    def _newest_step(self) -> int:
-        """The step for which the policy brought its newest seed; 0 if it has brought none."""
-        steps = [seed.injected.step for seed in self._state.seeds.values() if seed.injected.by == POLICY]
-        return max(steps, default=0)
+    def _newest_step(self, chain: Chain) -> int:
+        """The step of this chain for which the policy brought its newest seed; 0 if it has brought none."""
+        own = (seed.injected for seed in reversed(self._state.seeds.values()) if seed.injected.by == POLICY)
+        return next((injected.step for injected in own if injected.question == chain.question), 0)
 
     def _notice(self, chain: Chain, text: str) -> None:
         if text not in self._noticed:
@@ -125,9 +125,8 @@ def due(policy: SeedPolicy, chain: Chain, step: int, newest: int) -> str:
 def _plateau(policy: Plateau, chain: Chain, since: int) -> str:
     """`since` are the steps since the last seed came: what it did is waited for."""
     scored = [idea for idea in chain.ideas[:-1] if idea.score and not idea.by_person and not idea.removed]
-    failed = 0
-    while failed < len(scored) and scored[-1 - failed].failed:
-        failed += 1
+    # Where it is asked ahead, the last idea has no verdict: it counts as passed, and if it fails this is asked anew.
+    failed = chain.failing_in_row() if not chain.pending else 0
     if failed >= policy.failures and since > 1:
         return f"{failed} ideas in a row failed"
     novelties = [idea.score.embedding_novelty for idea in scored if idea.score]

@@ -42,6 +42,7 @@ def paused(state: State, event: ev.Paused) -> None:
 
 
 def resumed(state: State, event: ev.Resumed) -> None:
+    paused = state.paused is not None and state.ended is None  # then who writes has gone on writing
     state.paused = None
     state.ended = None
     state.retry = None
@@ -53,19 +54,23 @@ def resumed(state: State, event: ev.Resumed) -> None:
         chain.barred.clear()
         chain.silent.clear()
         chain.scoring = None
-        chain.writing.clear()
-        if chain.ended and reopens(chain.ended):
+        if not paused:
+            chain.writing.clear()
+        if chain.ended and reopens(chain.ended, event.max_ideas):
             chain.ended = None
 
 
-def reopens(end: ev.QuestionEnded) -> bool:
-    """Whether a chain that ended so can go on: it was stopped from outside, not by its ideas."""
-    return end.reason in ("person", "cap", "budget", "error")
+def reopens(end: ev.QuestionEnded, max_ideas: int | None) -> bool:
+    """Whether a chain that ended so goes on: it was stopped from outside, or has room under a new cap."""
+    if end.reason == "cap":
+        return max_ideas is not None and max_ideas > end.responses
+    return end.reason in ("person", "budget", "error")
 
 
 def question_ended(state: State, event: ev.QuestionEnded) -> None:
     if chain := state.chains.get(event.question):
         chain.ended = event
+        chain.offered = None
         chain.writing.clear()
         chain.scoring = None
 

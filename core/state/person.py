@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from core import events as ev
-from core.chain import Idea
+from core.chain import Chain, Idea
 from core.levers import POLICY
 from core.state.record import SeedAtWork, State, SteerAtWork
 
@@ -16,28 +16,31 @@ def note(state: State, deed: ev.Deed) -> None:
         state.deeds.append(deed)
 
 
-def idea_edited(state: State, event: ev.IdeaEdited) -> None:
+def idea_changed(state: State, event: ev.IdeaEdited | ev.IdeaRemoved | ev.IdeaRestored | ev.IdeaPinned) -> None:
     chain = state.chains.get(event.question)
-    if chain and (idea := chain.change(event.idea, event)):
-        chain.given.pop(event.idea, None)
-        _leave_out(state, event.question, idea, "was edited")
+    if chain is None or (before := chain.idea(event.idea)) is None:
+        return
+    shown = chain.shows(before)
+    after = chain.change(event.idea, event)
+    assert after
+    if after.text != before.text:
+        chain.forget_judgements(event.idea)
+    if shown and _is_in_prompts(chain, before) and (after.text != before.text or not chain.shows(after)):
+        chain.outdate(f"idea {event.idea} {_DONE[type(event)]}")
 
 
-def idea_removed(state: State, event: ev.IdeaRemoved) -> None:
-    chain = state.chains.get(event.question)
-    if chain and (idea := chain.idea(event.idea)):
-        _leave_out(state, event.question, idea, "was taken out")
-        chain.change(event.idea, event)
+_DONE: dict[type[ev.Deed], str] = {
+    ev.IdeaEdited: "was edited",
+    ev.IdeaRemoved: "was taken out",
+    ev.IdeaRestored: "was brought back",
+    ev.IdeaPinned: "is pinned no longer",
+}
 
 
-def idea_restored(state: State, event: ev.IdeaRestored) -> None:
-    if chain := state.chains.get(event.question):
-        chain.change(event.idea, event)
-
-
-def idea_pinned(state: State, event: ev.IdeaPinned) -> None:
-    if chain := state.chains.get(event.question):
-        chain.change(event.idea, event)
+def _is_in_prompts(chain: Chain, idea: Idea) -> bool:
+    """Whether a prompt of the step under way may show it: it was there when that was asked."""
+    asked = [prompt.seq for prompt in chain.prompts.values()]
+    return bool(asked) and idea.added < max(asked)
 
 
 def idea_marked(state: State, event: ev.IdeaRated | ev.IdeaCommented) -> None:
@@ -45,29 +48,43 @@ def idea_marked(state: State, event: ev.IdeaRated | ev.IdeaCommented) -> None:
         chain.change(event.idea, event)
 
 
-def _leave_out(state: State, question: str, idea: Idea, what: str) -> None:
-    """If the step under way shows the idea, what its prompts hold stands no longer."""
-    chain = state.chains[question]
-    asked = [prompt.seq for prompt in chain.prompts.values()]
-    if chain.step_open and asked and idea.added < max(asked) and chain.shows(idea):
-        chain.out_of_date = f"idea {idea.number} {what}"
-
-
 def seed_injected(state: State, event: ev.SeedInjected) -> None:
+    if event.by == POLICY:
+        _end_policys_seeds(state)
     state.seeds[event.id] = SeedAtWork(event)
+    if event.id not in state.at_work:
+        state.at_work.append(event.id)
     finish_task(state, event.task)
 
 
 def seed_withdrawn(state: State, event: ev.SeedWithdrawn) -> None:
     if seed := state.seeds.get(event.id):
-        state.seeds[event.id] = replace(seed, withdrawn=True)
+        _end_seed(state, event.id)
         for chain in state.chains.values():
-            if chain.step_open and event.id in chain.seeds:
-                chain.out_of_date = f"the seed {seed.injected.seed.name} was withdrawn"
+            if event.id in chain.seeds:
+                chain.outdate(f"the seed {seed.injected.seed.name} was withdrawn")
 
 
 def seed_policy_set(state: State, event: ev.SeedPolicySet) -> None:
     state.seed_policy = event.new
+    ended = _end_policys_seeds(state)
+    for chain in state.chains.values():
+        if ended & set(chain.seeds):
+            chain.outdate("seeds come otherwise now")
+
+
+def _end_policys_seeds(state: State) -> set[str]:
+    """End what a policy brought, and tell which seeds that were, by their ids."""
+    ended = {name for name in state.at_work if state.seeds[name].injected.by == POLICY}
+    for name in ended:
+        _end_seed(state, name)
+    return ended
+
+
+def _end_seed(state: State, name: str) -> None:
+    state.seeds[name] = replace(state.seeds[name], withdrawn=True)
+    if name in state.at_work:
+        state.at_work.remove(name)
 
 
 def steer_added(state: State, event: ev.SteerAdded) -> None:
@@ -78,8 +95,8 @@ def steer_withdrawn(state: State, event: ev.SteerWithdrawn) -> None:
     if steer := state.steers.get(event.id):
         state.steers[event.id] = replace(steer, withdrawn=True)
         for chain in state.chains.values():
-            if chain.step_open and event.id in chain.steers:
-                chain.out_of_date = "an instruction was withdrawn"
+            if event.id in chain.steers:
+                chain.outdate("an instruction was withdrawn")
 
 
 def own_ideas_first(state: State, event: ev.OwnIdeasFirst) -> None:
@@ -93,7 +110,7 @@ def task_given(state: State, event: ev.TaskGiven) -> None:
 
 
 def task_done(state: State, event: ev.TaskDone) -> None:
-    state.pay_aside(event.usage, event.cost)
+    state.pay_task(event.usage, event.cost)
     task = state.tasks.get(event.id)
     chain = state.chains.get(event.question)
     if task is None or chain is None:
@@ -107,7 +124,7 @@ def task_done(state: State, event: ev.TaskDone) -> None:
 
 
 def task_failed(state: State, event: ev.TaskFailed) -> None:
-    state.pay_aside(event.usage, event.cost)
+    state.pay_task(event.usage, event.cost)
     if event.outcome != "cancelled":  # what was only cut short is asked for again when the session goes on
         finish_task(state, event.id)
 
@@ -117,8 +134,13 @@ def finish_task(state: State, task: str) -> None:
     state.answers.pop(task, None)
 
 
+def team_wanted(state: State, event: ev.TeamWanted) -> None:
+    state.team_wanted = event.team
+
+
 def team_changed(state: State, event: ev.TeamChanged) -> None:
     state.team = event.team
+    state.team_wanted = None
     state.retry = None
     for chain in state.chains.values():
         chain.barred.clear()

@@ -4,7 +4,7 @@ from msgspec import Struct, field
 
 from core import events as ev
 from core.chain import Chain, Idea
-from core.levers import InForce, SeedPolicy
+from core.levers import POLICY, InForce, SeedPolicy
 from core.models import Budget, TeamSpec, Usage
 
 
@@ -64,12 +64,16 @@ class State(Struct, kw_only=True):
     """A budget given when the session was resumed."""
     team: TeamSpec | None = None
     """The team that took over, if one did."""
+    team_wanted: TeamSpec | None = None
+    """The team that is to take over at the next step."""
     pipelining: bool | None = None
     """As a person set it; None: as the plan has it."""
     wasted_tokens: int = 0
     """Used by steps that were asked ahead of the scores and dropped; they are in the other counts too."""
     seeds: dict[str, SeedAtWork] = field(default_factory=dict)
     """All that were ever injected, by their ids."""
+    at_work: list[str] = field(default_factory=list)
+    """The ids of those that are in force, but for a policy's own that were brought for another question."""
     seed_policy: SeedPolicy | None = None
     """When seeds come, as a person set it; None: as the plan has it."""
     steers: dict[str, SteerAtWork] = field(default_factory=dict)
@@ -79,6 +83,10 @@ class State(Struct, kw_only=True):
     answers: dict[str, ev.TaskDone] = field(default_factory=dict)
     """What a member said to some of them, where what is to come of it has not come yet."""
     tasks_given: int = 0
+    task_tokens: int = 0
+    """Of those beside the steps; they are in `aside_tokens` too."""
+    task_cost: float = 0.0
+    """As well, and in `cost`."""
     deeds: list[ev.Deed] = field(default_factory=list)
     """What persons did and can undo, the newest last."""
     forked: ev.Forked | None = None
@@ -104,7 +112,8 @@ class State(Struct, kw_only=True):
 
     @property
     def seeds_in_force(self) -> tuple[ev.SeedInjected, ...]:
-        return tuple(seed.injected for seed in self.seeds.values() if seed.in_force)
+        injected = (self.seeds[name].injected for name in self.at_work)
+        return tuple(one for one in injected if one.by != POLICY or one.question == self.current)
 
     @property
     def steers_in_force(self) -> tuple[ev.SteerAdded, ...]:
@@ -129,7 +138,7 @@ class State(Struct, kw_only=True):
     def resumable(self) -> bool:
         """Whether there is something to go on with as things stand; a chain at its cap needs a higher one first."""
         if self.ended:
-            return self.ended.how != "finished"
+            return self.ended.how != "finished" or bool(self.tasks)
         ends = [chain.ended for chain in self.chains.values()]
         return not ends or any(end is None or end.reason in ("person", "error") for end in ends)
 
@@ -143,6 +152,11 @@ class State(Struct, kw_only=True):
         self.pay(cost)
         self.judging_tokens += usage.input_tokens + usage.output_tokens
         self.judging_cost += cost or 0.0
+
+    def pay_task(self, usage: Usage, cost: float | None) -> None:
+        self.pay_aside(usage, cost)
+        self.task_tokens += usage.input_tokens + usage.output_tokens
+        self.task_cost += cost or 0.0
 
     def pay_aside(self, usage: Usage, cost: float | None) -> None:
         self.pay(cost)

@@ -98,6 +98,11 @@ def choice_offered(state: State, event: ev.ChoiceOffered) -> None:
         chain.offered = event
 
 
+def choice_handed_over(state: State, event: ev.ChoiceHandedOver) -> None:
+    if chain := state.chains.get(event.question):
+        chain.offered = None
+
+
 def proposal_chosen(state: State, event: ev.ProposalChosen) -> None:
     state.pay_aside(event.usage, event.cost)
     if chain := state.chains.get(event.question):
@@ -163,7 +168,9 @@ def _from_step(chain: Chain, idea: Idea, slot: str) -> Idea:
 def _use_seeds(state: State, chain: Chain) -> None:
     for name in chain.seeds:
         if seed := state.seeds.get(name):
-            state.seeds[name] = replace(seed, ideas=seed.ideas + 1)
+            state.seeds[name] = seed = replace(seed, ideas=seed.ideas + 1)
+            if not seed.in_force and name in state.at_work:
+                state.at_work.remove(name)
 
 
 def context_trimmed(state: State, event: ev.ContextTrimmed) -> None:

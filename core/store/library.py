@@ -226,7 +226,7 @@ def check_unfinished(plan: Plan, state: State, max_ideas: int | None, given: Bud
             "--max-minutes"
         )
     chains = state.chains.values()
-    if len(chains) < len(plan.questions) or any(_goes_on(chain, max_ideas) for chain in chains):
+    if state.tasks or len(chains) < len(plan.questions) or any(_goes_on(chain, max_ideas) for chain in chains):
         return changed
     for chain in chains:
         if chain.ended and chain.ended.reason == "cap":
@@ -238,24 +238,21 @@ def check_unfinished(plan: Plan, state: State, max_ideas: int | None, given: Bud
 
 
 def _goes_on(chain: Chain, max_ideas: int | None) -> bool:
-    if chain.ended is None:
-        return True
-    if chain.ended.reason == "cap":
-        return max_ideas is not None and max_ideas > chain.responses
-    return reopens(chain.ended)
+    return chain.ended is None or reopens(chain.ended, max_ideas)
 
 
 def find(sessions: Path, reference: str) -> Path:
     """The folder that `reference` means: `last`, an id, a unique prefix of one, `example`, or a path.
 
-    Raises `UsageError` if there is none, or more than one.
+    `last` is the newest session that was run here; one that was imported only where none was. Raises
+    `UsageError` if there is none, or more than one.
     """
     folders = session_folders(sessions)
     if reference == "last":
         if not folders:
             raise UsageError(f"There are no sessions in {shown(sessions)} yet: begin one with `jagstorm run`")
-        own = [folder for folder in folders if folder.name != "example"]
-        return (own or folders)[0]
+        own = [folder for folder in folders if folder.name != "example"] or folders
+        return next((folder for folder in own if not _is_imported(folder)), own[0])
     by_name = {folder.name: folder for folder in folders}
     if reference in by_name:
         return by_name[reference]
@@ -273,6 +270,13 @@ def find(sessions: Path, reference: str) -> Path:
     if reference and _is_session(Path(reference)):
         return Path(reference)
     raise UsageError(f"No session {shown(reference)!r} in {shown(sessions)}: `jagstorm sessions` lists them")
+
+
+def _is_imported(folder: Path) -> bool:
+    try:
+        return b"[origin]" in (folder / PLAN_FILE).read_bytes() and read_plan(folder).origin is not None
+    except (OSError, SessionUnreadableError):
+        return False
 
 
 def example_folder() -> Path:

@@ -2,32 +2,31 @@
 
 import functools
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from core.analysis.table import EMPTY, RULES, UNFINISHED, ChainRow, IdeaRow, Table, table_of, together
-from core.chain import Chain, Idea
+from core.chain import Idea
 from core.config import Plan, read_plan
-from core.errors import JagstormError, SessionUnreadableError
-from core.exchange import public
+from core.errors import JagstormError
+from core.events import EndReason
+from core.exchange.marks import (
+    end_of,
+    member_name,
+    question_of,
+    seconds_of,
+    verdict_of,
+    writers_of,
+)
+from core.exchange.public import PublicChain, read_public
 from core.models import ModelSpec, Usage, added
 from core.questions import Question
 from core.state import State, fold
 from core.store.columns import keep, kept, stamp_of
 from core.store.log import read_log
-from core.text import shown
-
-_STOPS = {
-    "coherence_threshold": "coherence",
-    "embedding_dissimilarity_threshold": "embedding_novelty",
-    "llm_dissimilarity_threshold": "judged_novelty",
-    "content_error": "refused",
-    public.EMPTY: EMPTY,
-    "": UNFINISHED,
-}
-"""The stops of public files, as sessions call them; others are called the same."""
 
 
 class Found(Struct, frozen=True, eq=False):
@@ -71,11 +70,7 @@ def session_table(folder: Path) -> Table:
     stamp = stamp_of(folder)
     if stamp and (table := kept(folder, stamp)):
         return table
-    plan, events = read_plan(folder), read_log(folder).events
-    try:
-        table = table_of(_session_chains(plan, fold(events), str(folder)))
-    except OverflowError:
-        raise SessionUnreadableError(f"{shown(folder)} holds numbers that are too large to be counted with") from None
+    table = table_of(_session_chains(read_plan(folder), fold(read_log(folder).events), str(folder)))
     if stamp:
         keep(folder, stamp, table)
     return table
@@ -83,7 +78,20 @@ def session_table(folder: Path) -> Table:
 
 def public_table(path: Path) -> Table:
     """The columns of a public result file. Raises `UsageError`, `NoResultsError`."""
-    return table_of([_public_chain(chain, str(path), place) for place, chain in enumerate(public.read_public(path))])
+    return _public([public_row(chain, str(path), place) for place, chain in enumerate(read_public(path))])
+
+
+def keep_public(folder: Path, rows: Sequence[ChainRow]) -> None:
+    """Keep the columns of a session that was made of public chains, so that its first profile is there at once."""
+    if stamp := stamp_of(folder):
+        keep(folder, stamp, _public(rows))
+
+
+def _public(rows: Sequence[ChainRow]) -> Table:
+    writers: dict[str, set[str]] = {}
+    for row in rows:
+        writers.setdefault(row.model, set()).update(name for idea in row.ideas for name in (idea.author, *idea.offered))
+    return table_of([replace(row, is_team=len(writers[row.model]) > 1) for row in rows])
 
 
 def _session_chains(plan: Plan, state: State, session: str) -> list[ChainRow]:
@@ -95,7 +103,7 @@ def _session_chains(plan: Plan, state: State, session: str) -> list[ChainRow]:
             model=_called(members[0].model) if len(members) == 1 else plan.team.name,
             question=Question(chain.question, chain.text, chain.domain, chain.subdomain),
             ideas=[_idea(state, idea, thinks=idea.author in thinkers) for idea in chain.ideas],
-            ended=_end(chain),
+            ended=_end(chain.ended.reason if chain.ended else None, len(chain.ideas)),
             censored=chain.ended is None or chain.ended.censored,
             is_team=len(members) > 1,
             session=session,
@@ -110,10 +118,10 @@ def _session_chains(plan: Plan, state: State, session: str) -> list[ChainRow]:
     ]
 
 
-def _end(chain: Chain) -> str:
-    if chain.ended is None:
+def _end(reason: EndReason | None, ideas: int) -> str:
+    if reason is None:
         return UNFINISHED
-    return EMPTY if chain.ended.reason == "error" and not chain.ideas else chain.ended.reason
+    return EMPTY if reason == "error" and not ideas else reason
 
 
 def _called(spec: ModelSpec) -> str:
@@ -164,38 +172,38 @@ def _spent(idea: Idea) -> tuple[Usage, float | None]:
     return usage + idea.chosen.usage, added(cost, idea.chosen.cost)
 
 
-def _public_chain(chain: public.PublicChain, session: str, place: int) -> ChainRow:
-    ended = _STOPS.get(chain.stop, shown(chain.stop))
-    by_rule = ended in RULES
-    last = len(chain.answers) - 1
-    since = [None, *(answer.seconds for answer in chain.answers)]
+def public_row(chain: PublicChain, session: str = "", place: int = 0) -> ChainRow:
+    """A public chain as it counts; whether it is a team's only all chains of its model tell."""
+    ended = _end(end_of(chain), chain.responses)
+    seconds = seconds_of(chain.answers)
     return ChainRow(
-        model=chain.model,
-        question=Question("", chain.question, chain.domain, chain.subdomain),
+        model=member_name(chain.model),
+        question=question_of(chain),
         ideas=[
-            _answer(answer, chain.model, since[position] or 0.0, ended if by_rule and position == last else None)
-            for position, answer in enumerate(chain.answers)
+            _answer(chain, position, seconds=now - before)
+            for position, (before, now) in enumerate(pairwise([0.0, *seconds]))
         ],
         ended=ended,
-        censored=not by_rule,
-        is_team=chain.is_of_team,
+        censored=ended not in RULES,
         session=session,
         place=place,
     )
 
 
-def _answer(answer: public.PublicAnswer, model: str, since: float, failed_rule: str | None) -> IdeaRow:
-    """`since` is when the answer before it was there, in seconds since the chain began, as the file counts."""
-    others = answer.choice.proposals if answer.choice else ()
+def _answer(chain: PublicChain, position: int, seconds: float) -> IdeaRow:
+    answer = chain.answers[position]
+    verdict, failed_rule = verdict_of(chain, position)
+    author, *offered = writers_of(chain, answer)
     return IdeaRow(
-        number=answer.number,
-        author=answer.author or model,
+        number=position + 1,
+        author=author,
         coherence=answer.coherence,
         embedding_novelty=answer.embedding_novelty,
         judged_novelty=answer.judged_novelty,
+        scored=verdict != "unscored",
         failed_rule=failed_rule,
         reasoning_tokens=answer.reasoning_tokens,
-        seconds=None if answer.seconds is None else max(0.0, answer.seconds - since) or None,
+        seconds=seconds or None,
         length=len(answer.text),
-        offered=tuple(other.model for other in others if other.model != answer.author),
+        offered=tuple(offered),
     )

@@ -18,7 +18,7 @@ def texts_of(place: Path) -> Texts:
     if place.is_dir():
         chains = fold(read_log(place).events).chains.values()
         return tuple(tuple((idea.number, idea.text) for idea in chain.ideas) for chain in chains)
-    return tuple(tuple((answer.number, answer.text) for answer in chain.answers) for chain in read_public(place))
+    return tuple(tuple(enumerate((answer.text for answer in chain.answers), 1)) for chain in read_public(place))
 
 
 def idea_text(place: Path, chain: int, number: int) -> str:

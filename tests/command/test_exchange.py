@@ -282,13 +282,15 @@ def test_the_example_is_exported_in_every_format(jagstorm: Jagstorm) -> None:
         assert jagstorm("export", "example", "--format", form).out
 
 
-def test_neither_command_loads_a_screen_or_numbers(tmp_path: Path) -> None:
-    path = write(tmp_path / "results.json", chemistry(answer(1)))
-    code = (
-        "import sys; from tui.exchanging import export_sessions, import_files\n"
-        f"import_files([{str(path)!r}], {str(tmp_path / 'sessions')!r}, False, True)\n"
-        f"export_sessions(['last'], 'html', {str(tmp_path / 'out.html')!r}, False, {str(tmp_path / 'sessions')!r})\n"
-        "print(*(name for name in ['textual', 'rich', 'numpy', 'openai', 'httpx'] if name in sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout.splitlines()[-1] == ""
+def test_neither_command_loads_a_screen_and_only_importing_loads_numbers(tmp_path: Path) -> None:
+    path, sessions = write(tmp_path / "results.json", chemistry(answer(1))), tmp_path / "sessions"
+    for deed, loaded in (
+        (f"import_files([{str(path)!r}], {str(sessions)!r}, False, True)", "numpy"),
+        (f"export_sessions(['last'], 'html', {str(tmp_path / 'out.html')!r}, False, {str(sessions)!r})", ""),
+    ):
+        code = (
+            f"import sys; from tui.exchanging import export_sessions, import_files\n{deed}\n"
+            "print(*(name for name in ['textual', 'rich', 'numpy', 'openai', 'httpx'] if name in sys.modules))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+        assert done.stdout.splitlines()[-1] == loaded

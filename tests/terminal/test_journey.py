@@ -35,7 +35,7 @@ def test_from_a_question_to_ideas_to_a_replay_and_out(sessions: Path, columns: i
         counted = ideas_shown(terminal)
         assert counted == sum(event["type"] == "idea_added" for event in events(sessions))
         assert terminal.written_in(1) == 0
-        terminal.send("p")
+        terminal.send("R")
         terminal.wait_for("replay, ")
         if columns == 120:
             walk_through_the_replay(terminal, counted)

@@ -16,7 +16,7 @@ def test_a_paused_and_an_ended_live_screen_and_a_replay_at_its_end_write_nothing
         terminal.wait_for("stopped")
         terminal.settle()
         assert terminal.written_in(1.5) == 0
-        terminal.send("p")
+        terminal.send("R")
         terminal.wait_for("playing")
         terminal.send("]" * 7)
         terminal.wait_for("at the end")

@@ -7,6 +7,7 @@ import pytest
 from numpy.random import default_rng
 
 from core.analysis.brevity import brevities
+from core.analysis.intervals import Interval
 from core.analysis.members import contributions
 from core.analysis.rescoring import Change, rescored
 from core.analysis.seeding import seed_effects
@@ -23,6 +24,10 @@ def ideas(*rows: Mapping[str, object]) -> list[IdeaRow]:
 
 def chain(*rows: Mapping[str, object], model: str = "m", asked: str = "q", is_team: bool = False) -> ChainRow:
     return row(model, asked, len(rows), "cap", ideas=ideas(*rows), is_team=is_team)
+
+
+def value(interval: Interval | None) -> float | None:
+    return None if interval is None else interval.value
 
 
 # ── members ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -44,7 +49,7 @@ def test_members_are_offered_chosen_and_valid() -> None:
         "c": (3, 0, 0),
     }
     assert found["a"].share == 0.5
-    assert found["a"].novelty == pytest.approx(0.1), "first ideas are new by definition"
+    assert value(found["a"].novelty) == pytest.approx(0.1), "first ideas are new by definition"
     assert found["c"].novelty is None
 
 
@@ -128,14 +133,29 @@ def test_what_an_idea_takes_is_a_mean_over_those_of_which_it_is_known() -> None:
         )
     )
     [found] = efforts(counts).rows
-    assert (found.seconds, found.reasoning_tokens) == (3.0, 200.0)
-    assert found.cost == pytest.approx(0.1)
+    assert (value(found.seconds), value(found.reasoning_tokens)) == (3.0, 200.0)
+    assert value(found.cost) == pytest.approx(0.1)
     assert found.score.value == 3.0
     [cost] = costs(counts).rows
     assert cost.valid.value == 2.0
-    assert cost.seconds == pytest.approx(3.0 * 3 / 2), "three ideas for two valid ones"
-    assert cost.tokens == pytest.approx(80 * 3 / 2)
-    assert cost.reasoning_tokens == pytest.approx(300)
+    assert value(cost.seconds) == pytest.approx(3.0 * 3 / 2), "three ideas for two valid ones"
+    assert value(cost.tokens) == pytest.approx(80 * 3 / 2)
+    assert value(cost.reasoning_tokens) == pytest.approx(300)
+
+
+def test_what_it_takes_has_intervals_over_questions() -> None:
+    chains = [
+        chain({"seconds": 2.0 + number % 3}, {"seconds": 4.0}, {"failed_rule": "coherence"}, asked=f"q{number}")
+        for number in range(12)
+    ]
+    [effort], [cost] = efforts(counts_of(*chains)).rows, costs(counts_of(*chains)).rows
+    for found, mean in ((effort.seconds, 3.5), (cost.seconds, 3.5 * 3 / 2)):
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        assert value(found) == pytest.approx(mean)
+        assert found.low < mean < found.high
+        assert found.runs == 12
 
 
 def test_effort_and_score_are_correlated_over_models_of_which_both_are_known() -> None:

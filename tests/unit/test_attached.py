@@ -2,9 +2,6 @@
 
 import asyncio
 import os
-import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -15,55 +12,21 @@ from core import commands as cmd
 from core import events as ev
 from core.attached import Attached, SessionInterruptedError, Watched
 from core.errors import SessionUnreadableError, StoreError, UsageError
-from core.serving import Serving
-from core.session import Session
 from core.speaking import UnreachableError
 from core.state import State, fold
 from core.store.log import EVENTS_FILE, LOCK_FILE, EventLog, read_log
-from core.store.runner import HOST, RUNNER_FILE, login_name, noted_runner
+from core.store.runner import HOST, RUNNER_FILE, login_name
 from tests.conftest import Open, make_plan
-from tests.scripted import HeldProvider, ScriptedProvider, same, varied
+from tests.scripted import HeldProvider, ScriptedProvider, varied
 from tests.unit.following import Follower, chain_of
+from tests.unit.served import following, running, until
 
 WHO = login_name(os.getuid())
-
-
-async def until(it_is_so: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
-        while not it_is_so():
-            await asyncio.sleep(0.01)
 
 
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attached, "LOOK_EVERY", 0.02)
-
-
-@asynccontextmanager
-async def running(session: Session) -> AsyncIterator["asyncio.Task[ev.SessionEnded]"]:
-    """The session while it is run and served; stopped at the end, if it has not ended by then."""
-    run = asyncio.create_task(Serving(session).run())
-    await until(lambda: noted_runner(session.folder) is not None)
-    try:
-        yield run
-    finally:
-        session.send(cmd.Stop())
-        await run
-
-
-@asynccontextmanager
-async def following(folder: Path, kind: type[Watched] = Attached) -> AsyncIterator[Watched]:
-    """The session as somebody else follows it, until they leave."""
-    feed = kind(folder)
-    run = asyncio.create_task(feed.run())
-    try:
-        if isinstance(feed, Attached):
-            await until(lambda: feed.connected or run.done())
-        yield feed
-    finally:
-        run.cancel()
-        with suppress(asyncio.CancelledError, SessionInterruptedError):
-            await run
 
 
 def without_time(state: State) -> State:
@@ -76,17 +39,17 @@ def without_time(state: State) -> State:
 async def test_who_is_attached_sees_each_event_in_the_runner_s_own_order(open_session: Open) -> None:
     provider = HeldProvider()
     session = open_session(make_plan(max_ideas=4), provider)
-    here = Follower(session)
-    async with running(session) as run:
+    told = Follower(session)
+    async with running(session) as here:
         await provider.halfway.wait()
         async with following(session.folder) as there:
             seen: list[ev.Event] = []
             there.subscribe(seen.append)
-            told = len(here.events)
+            before = len(told.events)
             provider.go_on.set()
-            await run
+            await here.run
             await until(lambda: there.state.ended)
-            assert seen == here.events[told:]
+            assert seen == told.events[before:]
             assert any(isinstance(event, ev.ProposalDelta) for event in seen)
             assert there.state == session.state == fold(read_log(session.folder).events)
 
@@ -143,9 +106,9 @@ async def test_a_command_that_can_t_be_obeyed_comes_back_as_a_notice_to_who_said
 
 async def test_one_who_stops_the_session_is_told_of_its_end_like_all(open_session: Open) -> None:
     session = open_session(make_plan(), HeldProvider())
-    async with running(session) as run, following(session.folder) as one, following(session.folder) as two:
+    async with running(session) as here, following(session.folder) as one, following(session.folder) as two:
         one.send(cmd.Stop())
-        ended = await run
+        ended = await here.run
         assert (ended.how, ended.message) == ("stopped", WHO)
         for feed in (one, two):
             await until(lambda feed=feed: feed.state.ended == ended)  # type: ignore[misc]
@@ -157,7 +120,7 @@ async def test_one_who_stops_the_session_is_told_of_its_end_like_all(open_sessio
 async def test_a_line_that_drops_is_taken_up_again_and_nothing_is_missed(open_session: Open) -> None:
     provider = HeldProvider()
     session = open_session(make_plan(max_ideas=3), provider)
-    async with running(session) as run:
+    async with running(session) as here:
         await provider.halfway.wait()
         async with following(session.folder) as there:
             assert isinstance(there, Attached)
@@ -168,7 +131,7 @@ async def test_a_line_that_drops_is_taken_up_again_and_nothing_is_missed(open_se
             await until(lambda: there.connected)
             await until(lambda: without_time(there.state) == without_time(session.state))
             provider.go_on.set()
-            await run
+            await here.run
             await until(lambda: there.state == session.state)
 
 
@@ -177,8 +140,8 @@ async def test_one_who_was_cut_off_for_being_slow_catches_up_from_the_log(
 ) -> None:
     monkeypatch.setattr(serving, "MOST_WAITING", -1)  # nobody is ever quick enough
     session = open_session(make_plan(max_ideas=3), ScriptedProvider(varied, delay=0.002))
-    async with running(session) as run, following(session.folder) as there:
-        await run
+    async with running(session) as here, following(session.folder) as there:
+        await here.run
         await until(lambda: there.state.ended)
         assert there.state == fold(read_log(session.folder).events)
 
@@ -210,7 +173,7 @@ async def test_what_could_not_be_saved_is_shown_to_who_comes_then(
 ) -> None:
     provider = HeldProvider()
     session = open_session(make_plan(max_ideas=2), provider)
-    async with running(session) as run:
+    async with running(session) as here:
         await provider.halfway.wait()
         full = True
         append = EventLog.flush
@@ -229,7 +192,7 @@ async def test_what_could_not_be_saved_is_shown_to_who_comes_then(
             full = False
             there.send(cmd.Resume())
             provider.go_on.set()
-            await run
+            await here.run
             await until(lambda: there.state.ended)
             assert there.state.chains == session.state.chains
 
@@ -240,31 +203,31 @@ async def test_what_could_not_be_saved_is_shown_to_who_comes_then(
 async def test_a_session_on_another_machine_is_followed_by_its_log_alone(open_session: Open) -> None:
     provider = HeldProvider()
     session = open_session(make_plan(max_ideas=2), provider)
-    async with running(session) as run:
+    async with running(session) as here:
         await provider.halfway.wait()
         note = session.folder / RUNNER_FILE
         note.write_text(note.read_text().replace(f'"{HOST}"', '"gpu07"'))
         there = Attached(session.folder)
-        following = asyncio.create_task(there.run())
+        follows = asyncio.create_task(there.run())
         await until(lambda: there.trouble)
         with pytest.raises(UnreachableError, match="It runs on gpu07"):
             there.send(cmd.Pause())
         provider.go_on.set()
-        await run
-        assert await following == session.state.ended
+        await here.run
+        assert await follows == session.state.ended
         assert there.state == fold(read_log(session.folder).events)
 
 
 async def test_one_who_watches_sees_what_is_finished_and_has_no_say(open_session: Open) -> None:
     provider = HeldProvider()
     session = open_session(make_plan(max_ideas=2), provider)
-    async with running(session) as run:
+    async with running(session) as here:
         await provider.halfway.wait()
         async with following(session.folder, Watched) as there:
             with pytest.raises(UsageError, match="only watch"):
                 there.send(cmd.Stop())
             provider.go_on.set()
-            await run
+            await here.run
             await until(lambda: there.state.ended)
             assert there.state == fold(read_log(session.folder).events)
 
@@ -287,11 +250,11 @@ async def test_where_the_lock_is_closed_to_us_the_log_tells_of_the_end(
     session = open_session(make_plan(max_ideas=2), ScriptedProvider(varied, delay=0.002))
     monkeypatch.setattr(attached, "is_locked", lambda folder: False)
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != LOCK_FILE)
-    async with running(session) as run:
+    async with running(session) as here:
         there = Watched(session.folder)
-        following = asyncio.create_task(there.run())
-        ended = await run
-        assert await following == ended
+        follows = asyncio.create_task(there.run())
+        ended = await here.run
+        assert await follows == ended
 
 
 async def test_a_line_that_is_being_written_is_waited_for_and_a_damaged_one_is_said(open_session: Open) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import events as ev
-from core.lines import cleaned, decode, encode
 from core.levers import Every, Hand, Seed
+from core.lines import cleaned, decode, encode
 from core.models import Budget, Usage
 from tests.conftest import scripted_team
 
@@ -67,6 +67,8 @@ ONE_OF_EACH: tuple[ev.Event, ...] = (
     ev.Forked(**STAMP, session="20261130-120000-ice-1234", question="q", idea=2),
     ev.OwnIdeasFirst(**STAMP, question="q", minutes=5.0, shown=False),
     ev.ChoiceOffered(**STAMP, question="q", step=2, order=("bert", "anna"), until=61.5),
+    ev.ChoiceHandedOver(**STAMP, question="q", step=2, to="novel"),
+    ev.TeamWanted(**STAMP, team=scripted_team("anna"), by="you"),
     ev.IdeaEdited(**STAMP, question="q", idea=1, old="Use ice.", new="Use old ice.", by="ada"),
     ev.IdeaRemoved(**STAMP, question="q", idea=1, undoes=7),
     ev.IdeaRestored(**STAMP, question="q", idea=1),
@@ -110,6 +112,8 @@ CONTRACT = {
     "forked": {"session", "question", "idea"},
     "own_ideas_first": {"question", "minutes", "shown"},
     "choice_offered": {"question", "step", "order", "until"},
+    "choice_handed_over": {"question", "step", "to"},
+    "team_wanted": {"team", "by"},
     "idea_edited": {"question", "idea", "old", "new", "by"},
     "idea_removed": {"question", "idea", "by"},
     "idea_restored": {"question", "idea", "by"},

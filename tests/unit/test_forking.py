@@ -159,7 +159,7 @@ async def test_an_idea_edited_before_its_scores_came_is_scored_by_the_fork(
     await run
     folder = fork(session.folder, 2, sessions)
     assert fold(past(folder)).chains[added.question].ideas[1].score is None
-    first, second, *_ = chain_of(await go_on(folder, embedder)).ideas
+    second = chain_of(await go_on(folder, embedder)).ideas[1]
     assert second.text == added.text
     assert second.score is not None
 
@@ -181,9 +181,7 @@ async def test_a_step_under_way_beside_a_person_s_idea_is_not_shared(
     assert chain_of(await go_on(folder, embedder)).responses == 5
 
 
-async def test_a_running_session_can_be_forked(
-    open_session: Open, embedder: WordLlamaEmbedder, sessions: Path
-) -> None:
+async def test_a_running_session_can_be_forked(open_session: Open, embedder: WordLlamaEmbedder, sessions: Path) -> None:
     session = slowly(open_session, embedder)
     follower = Follower(session)
     run = asyncio.create_task(session.run())

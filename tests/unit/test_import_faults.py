@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from core.config import PLAN_FILE
 from core.errors import StoreError, UsageError
 from core.exchange import importing
 from core.exchange.importing import import_results
 from core.models import YOU
 from core.store import library
 from core.store.library import StoredSession
+from core.store.log import EVENTS_FILE
 from tests.unit.exchanged import answer, chemistry, models, write
 
 
@@ -144,7 +146,7 @@ def test_no_name_gets_out_of_the_folder_or_to_the_terminal(tmp_path: Path, sessi
     assert {entry.name for entry in tmp_path.iterdir()} <= {"in", "sessions"}
     session = library.load(sessions / made.id)
     assert session.state().chains
-    told = b"".join(file.read_bytes() for file in session.folder.iterdir()).decode()
+    told = "".join((session.folder / name).read_text("utf-8") for name in (PLAN_FILE, EVENTS_FILE))
     assert not {"\x1b", "\x07", "\u202e"} & set(told + made.model + made.id)
 
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from core.analysis.intervals import ENOUGH, Interval, _t_quantile, mean_interval, ratio_interval
+from core.analysis.intervals import (
+    ENOUGH,
+    Interval,
+    _t_quantile,
+    column_intervals,
+    column_ratios,
+    mean_interval,
+    ratio_interval,
+)
 
 
 def interval(*rows: tuple[float, ...]) -> Interval:
@@ -77,3 +85,21 @@ def test_nothing_over_nothing_is_nothing_and_something_over_nothing_has_no_bound
 @pytest.mark.parametrize(("freedom", "expected"), [(3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042)])
 def test_the_quantiles_of_t_are_those_of_the_tables(freedom: int, expected: float) -> None:
     assert _t_quantile(freedom, 1.959964) == pytest.approx(expected, abs=0.004)
+
+
+def test_ratios_of_columns_are_of_sums_over_the_questions_that_both_have() -> None:
+    over = np.array([[2.0, 5.0, 1.0], [4.0, np.nan, 2.0], [6.0, 1.0, 3.0]])
+    under = np.array([[1.0, 2.0, 0.0], [1.0, 4.0, 0.0], [2.0, np.nan, 0.0]])
+    first, second, third = column_ratios(over, under)
+    assert first is not None
+    assert (first.value, first.runs) == (3.0, 3)
+    assert second == Interval(2.5)
+    assert third is None, "there is nothing to divide by"
+
+
+def test_ratios_by_one_are_the_means_with_the_same_intervals() -> None:
+    values = default_rng(0).gamma(2.0, 5.0, (40, 3))
+    for ratio, mean in zip(column_ratios(values, np.ones_like(values)), column_intervals(values), strict=True):
+        assert ratio is not None
+        assert mean is not None
+        assert (ratio.value, ratio.low, ratio.high) == pytest.approx((mean.value, mean.low, mean.high))

@@ -14,6 +14,7 @@ from core.opening import resume
 from core.providers.catalog import Providers
 from core.store import library
 from core.store.log import EventLog
+from core.store.runner import announce
 from tests.conftest import Open, make_plan, texts
 from tests.scripted import ScriptedProvider, same, varied
 
@@ -193,6 +194,16 @@ async def test_running_interrupted_and_finished(open_session: Open, sessions: Pa
     assert seen == ["running"]
     [row] = library.summaries(sessions)
     assert (row.status, row.reason) == ("interrupted", "person")
+
+
+async def test_a_session_without_a_terminal_is_detached_for_as_long_as_it_runs(
+    open_session: Open, sessions: Path
+) -> None:
+    session = open_session(make_plan(max_ideas=1))
+    announce(session.folder, detached=True)
+    assert [row.status for row in library.summaries(sessions)] == ["detached"]
+    await session.run()
+    assert [row.status for row in library.summaries(sessions)] == ["finished"]
 
 
 # ── taking one up again ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 from time import perf_counter
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from core import events as ev
 from core.config import Plan
+from core.levers import Seed
 from core.state import State, fold
 from core.store.log import read_log
 from core.store.replay import CHECKPOINT, LATE_SECONDS, Replay
@@ -177,6 +179,21 @@ def test_what_the_time_bar_marks() -> None:
     events = [*record(5)[:-1], ev.Paused(t=11.0, by="you"), ev.Resumed(t=12.0, by="you")]
     events.append(ev.IdeaAdded(t=13.0, question=Q, idea=6, step=5, text="Mine.", author="you"))
     assert Replay(PLAN, events).marks() == [(9.5, "failed"), (11.0, "person"), (12.0, "person"), (13.0, "person")]
+
+
+def test_whatever_persons_did_is_marked_and_where_seeds_came() -> None:
+    where: dict[str, Any] = {"question": Q}
+    deeds = [
+        ev.IdeaPinned(**where, t=20, idea=1, old=False, new=True),
+        ev.SteerAdded(**where, t=21, id="g1", text="Dare more."),
+        ev.SeedInjected(**where, t=22, id="s1", seed=Seed(name="tides"), by="policy"),
+        ev.TaskGiven(**where, t=23, id="t1", task="develop", ideas=(1,)),
+        ev.ProposalChosen(**where, t=24, step=1, order=("a", "b"), pick="a", by="person"),
+        ev.ProposalChosen(**where, t=25, step=1, order=("a", "b"), pick="a", by="draw"),
+        ev.TeamChanged(t=26, team=PLAN.team, by="you"),
+    ]
+    kinds = [*["person"] * 2, "seed", *["person"] * 3]
+    assert Replay(PLAN, [*record(1)[:-1], *deeds]).marks() == list(zip((20, 21, 22, 23, 24, 26), kinds, strict=True))
 
 
 def test_a_pause_that_no_person_made_is_no_persons_mark() -> None:

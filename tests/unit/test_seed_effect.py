@@ -215,6 +215,21 @@ def test_two_chains_side_by_side_are_one_chance_to_swap_not_many() -> None:
     assert (seen.pairs, seen.p, seen.verdict) == (38, None, "too few to tell")
 
 
+def test_where_no_difference_could_have_been_seen_it_says_that_they_are_too_few() -> None:
+    def told(count: int) -> Contrast:
+        seeded = [idea(2, "s", chain=f"c{chain}", novelty=0.9) for chain in range(count)]
+        return contrast(found([*seeded, *(idea(3, chain=f"c{chain}", novelty=0.1) for chain in range(count))]))
+
+    assert told(5).verdict == "too few to tell"
+    assert told(6).verdict == "more"
+    assert told(6).p == pytest.approx(2 / 2**6), "all one way, or all the other"
+
+
+def test_a_third_that_holds_all_pairs_is_not_tested_twice() -> None:
+    ideas = [idea(2, "s", distance=0.99), idea(3)]
+    assert [each.band for each in found(ideas).contrasts] == ["all"]
+
+
 def test_a_score_that_nobody_gave_makes_no_pair_of_its_measure() -> None:
     ideas = [idea(2, "s", coherence=80.0, passed=1.0), idea(3, passed=0.0), idea(5, "s"), idea(6, coherence=3.0)]
     measures = {each.measure: each.pairs for each in found(ideas).contrasts if each.band == "all"}

@@ -6,8 +6,7 @@ import os
 import socket
 import stat
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import msgspec
@@ -25,6 +24,7 @@ from core.store.runner import HOST, RUNNER_FILE, announce, login_name, noted_run
 from tests.conftest import Open, make_plan
 from tests.scripted import HeldProvider
 from tests.unit.following import Follower, chain_of
+from tests.unit.served import running, until
 
 WHO = login_name(os.getuid())
 
@@ -34,25 +34,6 @@ def sessions() -> Iterator[Path]:
     """A folder whose path is short enough for a socket; pytest's own are not."""
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
-
-
-@asynccontextmanager
-async def running(session: Session) -> AsyncIterator[Serving]:
-    """The session while it is run and served; stopped at the end."""
-    served = Serving(session)
-    run = asyncio.create_task(served.run())
-    try:
-        await until(lambda: noted_runner(session.folder) is not None)
-        yield served
-    finally:
-        session.send(cmd.Stop())
-        await run
-
-
-async def until(it_is_so: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
-        while not it_is_so():
-            await asyncio.sleep(0.01)
 
 
 async def answers(folder: Path, said: bytes) -> list[dict[str, object]]:
@@ -204,8 +185,8 @@ async def test_the_note_is_gone_before_another_can_run_the_session(open_session:
 
 async def test_detaching_is_noted(held: Session, open_session: Open) -> None:
     session = open_session(make_plan(), HeldProvider())
-    async with running(session) as served:
-        served.detach()
+    async with running(session) as it:
+        it.serving.detach()
         runner = noted_runner(session.folder)
         assert runner is not None
         assert runner.detached
@@ -220,6 +201,19 @@ async def test_what_a_killed_runner_left_is_in_nobody_s_way(open_session: Open) 
     async with running(session):
         await until(lambda: (note := noted_runner(session.folder)) and note.pid == os.getpid() and not note.detached)
         assert await answers(session.folder, b'{"type":"pause"}\n') == [{"ok": True}]
+
+
+async def test_the_private_folder_of_a_killed_runner_is_cleaned_up(open_session: Open, tmp_path: Path) -> None:
+    session = open_session(make_plan(), HeldProvider())
+    private = Path(tempfile.mkdtemp(prefix="jagstorm-"))
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(private / SOCKET_FILE))
+    announce(session.folder, detached=True, address=str(private / SOCKET_FILE))
+    note = session.folder / RUNNER_FILE
+    note.write_text(note.read_text().replace(f'"pid":{os.getpid()}', f'"pid":{2**22 + 1}'))
+    async with running(session):
+        await until(lambda: (noted := noted_runner(session.folder)) and noted.pid == os.getpid())
+        assert not private.exists()
 
 
 async def test_a_path_too_long_for_a_socket_has_it_elsewhere(
@@ -268,10 +262,10 @@ async def test_without_any_socket_the_session_runs_and_says_why_it_can_t_be_reac
 
     monkeypatch.setattr(serving, "_bind", refusing)
     session = open_session(make_plan(), HeldProvider())
-    async with running(session) as served:
+    async with running(session) as it:
         with pytest.raises(UnreachableError, match=r"no socket .*Operation not supported.*jagstorm watch"):
             reach(session.folder)
-        served.detach()
+        it.serving.detach()
         note = noted_runner(session.folder)
         assert note is not None
         assert note.trouble
@@ -318,7 +312,9 @@ async def test_a_session_that_nobody_runs_can_t_be_told(open_session: Open) -> N
         tell(session.folder, cmd.Pause())
 
 
-@pytest.mark.parametrize("content", ["", "{}", "\x00\xff", '{"host":1}', "[" * 100_000, '{"host":"a","pid":-1,"login":""}'])
+@pytest.mark.parametrize(
+    "content", ["", "{}", "\x00\xff", '{"host":1}', "[" * 100_000, '{"host":"a","pid":-1,"login":""}']
+)
 def test_a_note_that_can_t_be_read_is_none(tmp_path: Path, content: str) -> None:
     (tmp_path / RUNNER_FILE).write_text(content)
     assert noted_runner(tmp_path) is None

@@ -22,6 +22,7 @@ WHOLE = """
 default_team = "quartet"
 theme = "jagstorm-light"
 embedder = "large"
+lost_terminal = "stop"
 
 [models.luna]
 provider = "openai"
@@ -83,6 +84,7 @@ def test_a_whole_file(path: Path) -> None:
     found = read(path, WHOLE)
     assert found.problems == ()
     assert (found.default_team, found.theme, found.embedder) == ("quartet", "jagstorm-light", "large")
+    assert found.lost_terminal == "stop"
     luna, cluster, router = found.models["luna"], found.models["cluster"], found.models["router"]
     assert (luna.name, luna.provider, luna.effort, luna.max_tokens) == ("luna", "openai", "low", 16_384)
     assert "temperature" in luna.refuses, "completed as suits its family"
@@ -139,6 +141,7 @@ def test_where_it_is(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("[models]\na = 'gpt-5'", "[models.a] expected a table of keys and values, got a text"),
         ("models = 3", "models: expected `table`, got `int`"),
         ("theme = true", "theme: expected `str`, got `bool`"),
+        ("lost_terminal = 'ask'", "lost_terminal: expected one of detach, stop, got 'ask'"),
         (
             "[embedders.e]\nprovider = 'bedrock'\nmodel = 'amazon.titan-embed-text-v2:0'",
             "[embedders.e] provider: expected one that embeds (openai, azure, ollama or a server that speaks OpenAI's ",

@@ -173,10 +173,13 @@ def end_of(reason: ev.EndReason) -> ev.QuestionEnded:
 @pytest.mark.parametrize("reason", get_args(ev.EndReason))
 def test_what_was_ended_from_outside_can_go_on_and_what_its_ideas_ended_can_not(reason: ev.EndReason) -> None:
     end = end_of(reason)
-    state = fold([QUESTION, end, ev.SessionEnded(how="stopped"), ev.Resumed(by="you")])
+    state = fold([QUESTION, end, ev.SessionEnded(how="stopped"), ev.Resumed(by="you", max_ideas=2)])
     assert state.chain
     assert state.ended is None
-    assert (state.chain.ended is None) is reopens(end) is (reason in ("person", "cap", "budget", "error"))
+    assert (state.chain.ended is None) is reopens(end, 2) is (reason in ("person", "cap", "budget", "error"))
+    again = fold([QUESTION, end, ev.Resumed(by="you")])
+    assert again.chain
+    assert (again.chain.ended is None) is (reason in ("person", "budget", "error")), "a full chain has no room yet"
 
 
 @pytest.mark.parametrize(

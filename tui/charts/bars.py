@@ -47,6 +47,12 @@ def rows_shown(count: int, room: int, focus: int) -> range:
     return range(first, first + room)
 
 
+def hidden_words(above: int, below: int) -> str:
+    """How many rows are hidden on either side."""
+    sides = ((above, f"↑ {above} more above"), (below, f"↓ {below} more below"))
+    return "   ".join(words for count, words in sides if count)
+
+
 def draw_bars(bars: Bars, width: int, height: int, look: Look, focus: str = "", left: int = 0) -> Canvas:
     """A heading with the scale, the rows, and what is hidden above and below. Bars begin at column `left` or later."""
     canvas = Canvas(width, height)
@@ -74,7 +80,7 @@ def draw_bars(bars: Bars, width: int, height: int, look: Look, focus: str = "", 
         bars.draw(row, canvas, y, at)
     if hidden:
         above, below = shown[0], len(bars.names) - 1 - shown[-1]
-        canvas.write(0, height - 1 - len(foot), f"↑ {above} more above   ↓ {below} more below", muted)
+        canvas.write(0, height - 1 - len(foot), hidden_words(above, below), muted)
     for y, line in enumerate(foot, height - len(foot)):
         canvas.write(0, y, line, muted)
     return canvas

@@ -4,7 +4,7 @@ from rich.cells import cell_len, set_cell_size
 
 from core.analysis.intervals import Interval
 from core.analysis.profiles import LeafRow, LeafTable
-from tui.charts.bars import rows_shown
+from tui.charts.bars import hidden_words, rows_shown
 from tui.charts.canvas import Canvas, label
 from tui.charts.look import PLAIN_TEXT, Lines, Look, paint
 from tui.charts.sheet import Sheet, draw_sheet, too_small
@@ -47,10 +47,10 @@ def draw_heat(leaves: LeafTable, width: int, height: int, look: Look, focus: str
         for column, mean in enumerate(row.means):
             _draw_cell(canvas, leaves, column, mean, left + column * each, y, look)
             if place in widened:
-                canvas.write(left + 1 + column * each, y + 1, cut(_ends(mean), each - 2), muted)
+                canvas.write(left + 1 + column * each, y + 1, cut(_ends(mean), each - 1), muted)
         y += 1 + (place in widened)
     if hidden:
-        more = f"↑ {shown[0]} more above   ↓ {len(leaves.rows) - 1 - shown[-1]} more below"
+        more = hidden_words(shown[0], len(leaves.rows) - 1 - shown[-1])
         canvas.write(0, height - 1 - len(foot), more, muted)
     for row_below, line in enumerate(foot, height - len(foot)):
         canvas.write(0, row_below, line, muted)
@@ -83,7 +83,7 @@ def leaves_sheet(leaves: LeafTable) -> Sheet:
 def _layout(leaves: LeafTable, width: int) -> tuple[int, int]:
     """The column at which cells begin, and how wide each is."""
     longest = max(cell_len(row.model) for row in leaves.rows)
-    names = min(longest, max(width - NARROWEST * len(leaves.leaves), 10), 28)
+    names = min(longest, max(width - 1 - NARROWEST * len(leaves.leaves), 10), 28)
     return names + 1, min(max((width - names - 1) // len(leaves.leaves), 1), WIDEST)
 
 
@@ -126,8 +126,10 @@ def _foot(leaves: LeafTable, focus: str) -> tuple[str, ...]:
 
 
 def jagged_words(row: LeafRow) -> str:
-    """One model's mean, best and worst leaf, and how uneven it is, in a line."""
+    """One model's mean, how uneven it is over leaves, and which are its best and its worst, in a line."""
+    mean = f"{label(row.model, 24)}: {with_interval(row.overall)}"
     uneven = row.jaggedness
-    best, worst = leaf_name(uneven.strongest), leaf_name(uneven.weakest)
+    if sum(leaf is not None for leaf in row.means) < 2:
+        return f"{mean}; {leaf_name(uneven.strongest)} only"
     spread = f"jaggedness {uneven.over_leaves:.2f} ({uneven.beyond_chance:.2f} beyond chance)"
-    return f"{label(row.model, 24)}: {with_interval(row.overall)}; best {best}, worst {worst}; {spread}"
+    return f"{mean}; {spread}; best {leaf_name(uneven.strongest)}, worst {leaf_name(uneven.weakest)}"

@@ -19,6 +19,10 @@ NO_SEED = "no seed"
 OTHERS = "others"
 
 
+CROWD = 3
+"""Ideas a cell, on average over those that have any, beyond which marks would only hide each other."""
+
+
 class Drawn(Struct, frozen=True):
     """A chart, and where the numbers stand on it; None where a table is shown."""
 
@@ -27,7 +31,10 @@ class Drawn(Struct, frozen=True):
 
 
 def draw_map(ideas: Map, width: int, height: int, look: Look, *, by: By = "author", chosen: int | None = None) -> Drawn:
-    """A mark a group; `chosen` is the place of one idea that is pointed out."""
+    """A mark a group; `chosen` is the place of one idea that is pointed out.
+
+    Where marks would hide each other, shades say how many ideas there are, and marks only where a group stands out.
+    """
     if too_small(width, height) or not ideas.places:
         return Drawn(draw_sheet(map_sheet(ideas), width, height, look), None)
     groups = _groups(ideas, by, look)
@@ -38,8 +45,12 @@ def draw_map(ideas: Map, width: int, height: int, look: Look, *, by: By = "autho
     canvas = Canvas(width, height)
     plot, area = draw_axes([], x, y, width, height - len(legend) - 1, look)
     cells = _cells(spots, area)
-    for group in groups:
-        _scatter(plot, group, cells)
+    crowded = len(cells) > CROWD * len(np.unique(cells, axis=0))
+    if crowded:
+        _shade(plot, groups, cells, look)
+    else:
+        for group in groups:
+            _scatter(plot, group, cells)
     if chosen is not None:
         column, row = cells[chosen].tolist()
         plot.write(column, row, look.glyphs.mean, paint(look.accent, bold=True))
@@ -49,9 +60,10 @@ def draw_map(ideas: Map, width: int, height: int, look: Look, *, by: By = "autho
         for text, color in words:
             canvas.write(at, row, text, paint(color))
             at += len(text) + 2
-    foot = f"{len(ideas.places):,} ideas" + (f", {ideas.left_out:,} more without a vector" if ideas.left_out else "")
+    foot = f"{len(ideas.places):,} ideas" + (f", {ideas.left_out:,} without a vector" if ideas.left_out else "")
+    foot += "   shade: how many   mark: twice a group's share" if crowded else ""
     if chosen is None:
-        canvas.write(0, height - 1, foot, paint(look.muted))
+        canvas.write(0, height - 1, label(foot, width), paint(look.muted))
     else:
         canvas.write(0, height - 1, label(_about(ideas.places[chosen]), width), paint(look.accent))
     area = Area(area.left, area.top + len(legend), area.width, area.height, area.x, area.y)
@@ -121,6 +133,27 @@ def _scatter(canvas: Canvas, group: _Group, cells: NDArray[np.int_]) -> None:
     for code in np.unique(own[:, 0] * canvas.height + own[:, 1]):
         column, row = divmod(int(code), canvas.height)
         canvas.write(column, row, group.mark, style)
+
+
+def _shade(canvas: Canvas, groups: list[_Group], cells: NDArray[np.int_], look: Look) -> None:
+    """How many ideas each cell has, as a shade; and the mark of the group that is most above its share there, if it is
+    twice that."""
+    code = cells[:, 0] * canvas.height + cells[:, 1]
+    places, cell, total = np.unique(code, return_inverse=True, return_counts=True)
+    named = [group for group in groups if group.name != OTHERS]
+    own = np.array([np.bincount(cell[group.members], minlength=len(places)) for group in named])
+    usual = np.array([[len(group.members) / len(cells)] for group in named]) * total
+    over = np.where((own > 2) & (own > usual + 2 * np.sqrt(usual)), own / usual, 0.0)
+    best = over.argmax(axis=0)
+    shades = look.glyphs.shades[1:]
+    level = np.ceil(np.sqrt(total / total.max()) * len(shades)).astype(np.int_) - 1
+    for place, spot in enumerate(places.tolist()):
+        column, row = divmod(spot, canvas.height)
+        if over[best[place], place] >= 2:
+            group = named[best[place]]
+            canvas.write(column, row, group.mark, paint(group.color, bold=True))
+        else:
+            canvas.write(column, row, shades[level[place]], paint(look.muted))
 
 
 def _spots(ideas: Map) -> NDArray[np.float64]:

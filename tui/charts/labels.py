@@ -23,6 +23,8 @@ class Named(Struct, frozen=True):
     y: float
     matters: float = 0.0
     """Those that matter most are named first."""
+    ends: tuple[float, float] | None = None
+    """From where to where y may be."""
 
 
 def draw_named(
@@ -37,7 +39,7 @@ def draw_named(
     foot: str,
     under: Callable[[Canvas, Area], None] = lambda canvas, area: None,
 ) -> Lines:
-    """Points with their names, and a line of text below. `under` draws what lies beneath names."""
+    """Points with their names and intervals, and a line of text below. `under` draws what lies beneath names."""
     canvas, listed = _drawn(points, x, y, width, height - 1, look, focus, under)
     below = _wrapped(listed, width)[: max(height // 4, 1)]
     if below:
@@ -71,7 +73,20 @@ def _drawn(
         canvas, area, sorted(seen, key=lambda point: (point.name != focus, -point.matters)), look, focus
     )
     under(canvas, area)
+    for point in seen:
+        _draw_ends(canvas, area, point, look)
     return canvas, names
+
+
+def _draw_ends(canvas: Canvas, area: Area, point: Named, look: Look) -> None:
+    """A thin line, where nothing else stands."""
+    if point.ends is None:
+        return
+    low, high = (min(max(end, area.y.low), area.y.high) for end in point.ends)
+    column, top = area.cell(point.x, high)
+    for row in range(top, area.cell(point.x, low)[1] + 1):
+        if canvas.is_free(column, row, 1):
+            canvas.write(column, row, "│", paint(look.muted))
 
 
 def place_names(canvas: Canvas, area: Area, points: Sequence[Named], look: Look, focus: str = "") -> list[str]:

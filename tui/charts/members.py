@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Sequence
 
+from core.analysis.intervals import Interval
 from core.analysis.profiles import Contributions, Costs, SeedEffects
 from tui.charts.axes import Axis, axis, count_axis
 from tui.charts.bars import Bars, Column, draw_bars, rows_wanted
 from tui.charts.canvas import Canvas, label
 from tui.charts.look import Color, Lines, Look, paint
-from tui.charts.sheet import Sheet, draw_sheet, too_small
+from tui.charts.sheet import Sheet, draw_sheet, ends, too_small, with_ends
 from tui.charts.winners import draw_interval
-from tui.charts.words import in_brackets, signed
+from tui.charts.words import amount, amount_ends, in_brackets, signed, with_interval
 
 
 def draw_who(who: Contributions, width: int, height: int, look: Look, focus: str = "") -> Lines:
@@ -26,8 +27,11 @@ def who_rows(who: Contributions, look: Look) -> int:
 
 def who_sheet(who: Contributions) -> Sheet:
     return Sheet(
-        ("member", "team", "offered", "chosen", "valid", "share", "novelty"),
-        tuple((row.author, row.team, row.offered, row.chosen, row.valid, row.share, row.novelty) for row in who.rows),
+        ("member", "team", "offered", "chosen", "valid", "share", *with_ends("novelty")),
+        tuple(
+            (row.author, row.team, row.offered, row.chosen, row.valid, row.share, *ends(row.novelty))
+            for row in who.rows
+        ),
     )
 
 
@@ -63,7 +67,7 @@ def seeds_sheet(seeds: SeedEffects) -> Sheet:
 
 
 def draw_costs(costs: Costs, width: int, height: int, look: Look, focus: str = "") -> Lines:
-    """What a valid idea takes: money, seconds, tokens. The bar is seconds, or cost where no seconds are known."""
+    """What a valid idea takes: money, seconds, tokens. Drawn are seconds, or cost where no seconds are known."""
     if too_small(width, height) or not costs.rows:
         return draw_sheet(costs_sheet(costs), width, height, look)
     return draw_bars(_costs(costs, look), width, height, look, focus).lines()
@@ -76,17 +80,20 @@ def costs_rows(costs: Costs, look: Look) -> int:
 
 def costs_sheet(costs: Costs) -> Sheet:
     return Sheet(
-        ("name", "valid", "low", "high", "cost", "seconds", "tokens", "reasoning tokens"),
+        (
+            *("name", "valid", "low", "high"),
+            *with_ends("cost"),
+            *with_ends("seconds"),
+            *with_ends("tokens"),
+            *with_ends("reasoning tokens"),
+        ),
         tuple(
             (
-                row.model,
-                row.valid.value,
-                row.valid.low,
-                row.valid.high,
-                row.cost,
-                row.seconds,
-                row.tokens,
-                row.reasoning_tokens,
+                *(row.model, *ends(row.valid)),
+                *ends(row.cost),
+                *ends(row.seconds),
+                *ends(row.tokens),
+                *ends(row.reasoning_tokens),
             )
             for row in costs.rows
         ),
@@ -104,7 +111,7 @@ def _who(who: Contributions, look: Look) -> Bars:
             Column("valid", tuple(str(row.valid) for row in rows)),
             Column("chosen", tuple(str(row.chosen) for row in rows)),
             Column("of", tuple(_count(row.offered) for row in rows)),
-            Column("novelty", tuple(_share(row.novelty) for row in rows)),
+            Column("novelty", tuple(with_interval(row.novelty, 2) for row in rows)),
         ),
         scale=Axis(0.0, 1.0, (0.0, 0.5, 1.0)),
         draw=_filled([row.share for row in rows], look, look.series[0]),
@@ -143,22 +150,38 @@ def _seeds(seeds: SeedEffects, look: Look) -> Bars:
 def _costs(costs: Costs, look: Look) -> Bars:
     rows = costs.rows
     timed = any(row.seconds for row in rows)
-    amounts = [(row.seconds if timed else row.cost) or 0.0 for row in rows]
+    drawn = [row.seconds if timed else row.cost for row in rows]
+    farthest = [(each.high or each.value) if each else 0.0 for each in drawn]
+
+    def draw(place: int, canvas: Canvas, y: int, at: Callable[[float], int]) -> None:
+        if amount_drawn := drawn[place]:
+            draw_interval(canvas, y, amount_drawn, at, look, look.series[0])
+
     return Bars(
         title="For a valid idea",
         names=tuple(label(row.model, 60) for row in rows),
         columns=(
-            Column("seconds", tuple(_amount(row.seconds) for row in rows)),
-            Column("$", tuple(_amount(row.cost) for row in rows)),
-            Column("tokens", tuple(_amount(row.tokens) for row in rows)),
-            Column("reasoning", tuple(_amount(row.reasoning_tokens) for row in rows)),
+            *_amounts("seconds", [row.seconds for row in rows]),
+            *_amounts("$", [row.cost for row in rows]),
+            *_amounts("tokens", [row.tokens for row in rows]),
+            *_amounts("reasoning", [row.reasoning_tokens for row in rows]),
             Column("valid", tuple(f"{row.valid.value:.1f}" for row in rows)),
             Column("95 %", tuple(in_brackets(row.valid) for row in rows)),
         ),
-        scale=count_axis(max(amounts)) if timed else axis(amounts),
-        draw=_filled(amounts, look, look.series[0]),
-        foot=(f"bars: {'seconds' if timed else 'dollars'} a valid idea; – where nobody knows",),
+        scale=count_axis(max(farthest)) if timed else axis(farthest),
+        draw=draw,
+        foot=(f"{look.glyphs.mean} {'seconds' if timed else 'dollars'} a valid idea  ═ the 95 % interval",),
     )
+
+
+def _amounts(title: str, values: Sequence[Interval | None]) -> list[Column]:
+    """What is known of anybody, with its interval."""
+    if not any(values):
+        return []
+    return [
+        Column(title, tuple(amount(value.value if value else None) for value in values)),
+        Column("95 %", tuple(amount_ends(value) for value in values)),
+    ]
 
 
 def _filled(values: Sequence[float], look: Look, color: Color) -> Callable[..., None]:
@@ -177,10 +200,3 @@ def _count(value: int | None) -> str:
 
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".removeprefix("0")
-
-
-def _amount(value: float | None) -> str:
-    """Two digits and no more of what is small."""
-    if value is None:
-        return "–"
-    return f"{value:,.0f}" if value >= 99.5 else f"{value:.2g}" if value else "0"

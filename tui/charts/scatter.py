@@ -8,8 +8,8 @@ from tui.charts.axes import Area, axis, draw_curve, log_axis
 from tui.charts.canvas import Canvas, label
 from tui.charts.labels import Named, draw_named
 from tui.charts.look import Lines, Look
-from tui.charts.sheet import Sheet, draw_sheet, too_small
-from tui.charts.words import with_interval
+from tui.charts.sheet import Sheet, draw_sheet, ends, too_small, with_ends
+from tui.charts.words import both_ends, said, with_interval
 
 Spent = Literal["reasoning_tokens", "cost", "seconds"]
 
@@ -26,13 +26,18 @@ def draw_scatter(scatter: Scatter, width: int, height: int, look: Look, focus: s
         return draw_sheet(scatter_sheet(scatter), width, height, look)
     points, slope = scatter.points, scatter.slope
     x = axis([point.x for point in points], label(scatter.x_name, width // 2), ticks=width // 12)
-    y = axis([point.y for point in points], label(scatter.y_name, width // 2), ticks=height // 5)
+    y = axis(
+        [_top(point.y, point.y_interval) for point in points], label(scatter.y_name, width // 2), ticks=height // 5
+    )
 
     def line(canvas: Canvas, area: Area) -> None:
         end = min(x.high, y.high / slope) if slope > 0 else x.high
         draw_curve(canvas, area, [0.0, end], [0.0, min(end * slope, y.high)], look.accent, look)
 
-    named = [Named(point.model, point.x, point.y, abs(point.y - slope * point.x)) for point in points]
+    named = [
+        Named(point.model, point.x, point.y, abs(point.y - slope * point.x), both_ends(point.y_interval))
+        for point in points
+    ]
     r = "" if scatter.r is None else f"   r {scatter.r:.3f}".replace("-", "−")
     foot = f"y = {slope:.3f} x{r}   n {scatter.n}"
     chosen = next((point for point in points if point.model == focus), None)
@@ -43,8 +48,8 @@ def draw_scatter(scatter: Scatter, width: int, height: int, look: Look, focus: s
 
 def scatter_sheet(scatter: Scatter) -> Sheet:
     return Sheet(
-        ("model", scatter.x_name or "x", scatter.y_name or "y"),
-        tuple((point.model, point.x, point.y) for point in scatter.points),
+        ("model", scatter.x_name or "x", *with_ends(scatter.y_name or "y")),
+        tuple((point.model, point.x, *ends(point.y_interval or Interval(point.y))) for point in scatter.points),
     )
 
 
@@ -56,27 +61,38 @@ def draw_efforts(
     `spent` is on the x axis: by default the first of them that is known of a model.
     """
     by = spent or (known_spent(efforts) or ["reasoning_tokens"])[0]
-    known = [row for row in efforts.rows if spent_by(row, by) > 0]
+    known = [row for row in efforts.rows if spent_by(row, by)]
     if too_small(width, height) or not known:
         return draw_sheet(efforts_sheet(efforts), width, height, look)
-    x = log_axis([spent_by(row, by) for row in known], SPENT[by])
-    y = axis([row.score.value for row in known], "ideas a question", ticks=height // 5)
+    x = log_axis([_amount(row, by) for row in known], SPENT[by])
+    y = axis([_top(row.score.value, row.score) for row in known], "ideas a question", ticks=height // 5)
     r: float | None = getattr(efforts, f"r_{by}")
     foot = "" if r is None else f"rank correlation {r:.2f}   ".replace("-", "−")
     foot += f"n {len(known)}"
     if left_out := len(efforts.rows) - len(known):
         foot += f"   of {left_out} more it is not known"
     chosen = next((row for row in known if row.model == focus), None)
-    foot += f"   {label(focus, 24)} {with_interval(chosen.score)}" if chosen else ""
-    named = [Named(row.model, spent_by(row, by), row.score.value, row.score.value) for row in known]
+    if chosen:
+        foot += f"   {label(focus, 24)} {said(spent_by(chosen, by))}, {with_interval(chosen.score)}"
+    named = [
+        Named(row.model, _amount(row, by), row.score.value, row.score.value, both_ends(row.score)) for row in known
+    ]
     return draw_named(named, x, y, width, height, look, focus=focus, foot=foot)
 
 
 def efforts_sheet(efforts: Efforts) -> Sheet:
     return Sheet(
-        ("model", "score", "low", "high", "reasoning tokens", "cost", "seconds"),
+        (
+            *("model", "score", "low", "high"),
+            *with_ends("reasoning tokens"),
+            *with_ends("cost"),
+            *with_ends("seconds"),
+        ),
         tuple(
-            (row.model, row.score.value, row.score.low, row.score.high, row.reasoning_tokens, row.cost, row.seconds)
+            (
+                *(row.model, *ends(row.score)),
+                *(value for spent in SPENT for value in ends(getattr(row, spent))),
+            )
             for row in efforts.rows
         ),
     )
@@ -84,10 +100,21 @@ def efforts_sheet(efforts: Efforts) -> Sheet:
 
 def known_spent(efforts: Efforts) -> list[Spent]:
     """What is known of any model."""
-    return [spent for spent in SPENT if any(spent_by(row, spent) > 0 for row in efforts.rows)]
+    return [spent for spent in SPENT if any(spent_by(row, spent) for row in efforts.rows)]
 
 
-def spent_by(row: Effort, spent: Spent) -> float:
-    """0 where it is not known."""
-    value: float | None = getattr(row, spent)
-    return value or 0.0
+def spent_by(row: Effort, spent: Spent) -> Interval | None:
+    """None where it is not known, or nothing: that has no place on a scale of logarithms."""
+    found: Interval | None = getattr(row, spent)
+    return found if found and found.value > 0 else None
+
+
+def _top(value: float, interval: Interval | None) -> float:
+    """How far up it may be."""
+    ends_of_it = both_ends(interval)
+    return ends_of_it[1] if ends_of_it else value
+
+
+def _amount(row: Effort, spent: Spent) -> float:
+    found = spent_by(row, spent)
+    return found.value if found else 0.0

@@ -5,6 +5,7 @@ import math
 from msgspec import Struct
 from rich.cells import cell_len
 
+from core.analysis.intervals import Interval
 from tui.charts.canvas import Canvas, label
 from tui.charts.look import Lines, Look, paint
 
@@ -18,6 +19,16 @@ class Sheet(Struct, frozen=True):
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     """The first value of each is its name."""
+
+
+def with_ends(column: str) -> tuple[str, str, str]:
+    """The headings of a value and of where it is in 95 of 100 cases."""
+    return column, f"{column} low", f"{column} high"
+
+
+def ends(interval: Interval | None) -> tuple[float | None, float | None, float | None]:
+    """What stands below these."""
+    return (None, None, None) if interval is None else (interval.value, interval.low, interval.high)
 
 
 def too_small(width: int, height: int) -> bool:

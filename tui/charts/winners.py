@@ -11,12 +11,16 @@ from tui.charts.look import Color, Lines, Look, paint
 from tui.charts.sheet import Sheet, draw_sheet, too_small
 from tui.charts.words import in_brackets, leaf_name, signed
 
+NOBODY = "No model answered the questions of all these leaves: there is no best one over all"
+
 
 def draw_winners(winners: Winners, width: int, height: int, look: Look, focus: str = "") -> Lines:
     """Two blocks of rows; `focus` is a leaf's name."""
     if too_small(width, height) or not winners.rows:
         return draw_sheet(winners_sheet(winners), width, height, look)
     leaves, contenders = _leaves(winners, look), _contenders(winners, look)
+    if not winners.contenders:
+        return draw_bars(leaves, width, height, look, leaf_name(focus)).lines()
     room = min(rows_wanted(contenders) + 1, max(height // 3, 4))
     above = min(rows_wanted(leaves), height - room)
     left = max(bars_begin(leaves, width), bars_begin(contenders, width))
@@ -30,7 +34,8 @@ def draw_winners(winners: Winners, width: int, height: int, look: Look, focus: s
 
 def winners_rows(winners: Winners, look: Look) -> int:
     """Lines that it takes to show all."""
-    return rows_wanted(_leaves(winners, look)) + 1 + rows_wanted(_contenders(winners, look))
+    over_all = 1 + rows_wanted(_contenders(winners, look)) if winners.contenders else 0
+    return rows_wanted(_leaves(winners, look)) + over_all
 
 
 def winners_sheet(winners: Winners) -> Sheet:
@@ -66,7 +71,7 @@ def _leaves(winners: Winners, look: Look) -> Bars:
         ),
         scale=_scale(winners),
         draw=draw,
-        foot=("│ the model that is best over all leaves",),
+        foot=("│ the model that is best over all leaves" if winners.contenders else NOBODY,),
     )
 
 

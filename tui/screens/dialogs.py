@@ -62,34 +62,42 @@ class Keys(ModalScreen[None]):
         Binding("question_mark", "app.pop_screen", "Close", show=False),
     ]
 
-    def __init__(self, bindings: dict[str, ActiveBinding]) -> None:
+    def __init__(self, bindings: dict[str, ActiveBinding], legend: str = "") -> None:
+        """`legend` says what the marks of that screen mean."""
         super().__init__()
         self._lines = _key_lines(bindings)
+        self._legend = legend
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog keys"):
             yield Static("Keys", markup=False, classes="dialog-title")
             with VerticalScroll():
                 yield Static("\n".join(self._lines), markup=False)
+            if self._legend:
+                yield Static(self._legend, markup=False, classes="hint")
             yield Static("Ctrl+P everything by name   Ctrl+C twice quits   Esc close", markup=False, classes="hint")
 
 
 def _key_lines(bindings: dict[str, ActiveBinding]) -> list[str]:
-    """One line an action; those of this screen, which explain themselves, before the toolkit's own."""
+    """One line an action: those of the footer, then the others of this screen, and last the toolkit's own."""
     keys: dict[tuple[str, str], list[str]] = {}
+    main: set[tuple[str, str]] = set()
     for _, binding, enabled, tooltip in bindings.values():
         if enabled and binding.description and not binding.system:
             said = (binding.description, tooltip or binding.tooltip)
             keys.setdefault(said, []).append(_key_name(binding))
-    ours_first = sorted(keys.items(), key=lambda entry: not entry[0][1])
+            if binding.show:
+                main.add(said)
+    main_first = sorted(keys.items(), key=lambda entry: (not entry[0][1], entry[0] not in main))
     return [
         f"{' '.join(names):<14} {description}{f': {tooltip}' if tooltip else ''}"
-        for (description, tooltip), names in ours_first
+        for (description, tooltip), names in main_first
     ]
 
 
 def _key_name(binding: Binding) -> str:
     names = {"question_mark": "?", "slash": "/", "left_square_bracket": "[", "right_square_bracket": "]"}
+    names |= {"asterisk": "*", "comma": ",", "delete": "Del"}
     names |= {"left": "←", "right": "→", "up": "↑", "down": "↓", "enter": "Enter", "escape": "Esc", "space": "Space"}
     if binding.key_display:
         return binding.key_display
@@ -97,7 +105,7 @@ def _key_name(binding: Binding) -> str:
 
 
 class Ask(ModalScreen[str | None]):
-    """One line to type. Dismissed with the text, or with None."""
+    """One line to type. Dismissed with the text, which may be empty, or with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss_none", "Cancel", show=False)]
 
@@ -118,7 +126,7 @@ class Ask(ModalScreen[str | None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.dismiss(event.value.strip() or None)
+        self.dismiss(event.value.strip())
 
     def action_dismiss_none(self) -> None:
         self.dismiss(None)
@@ -150,6 +158,27 @@ class Choose(ModalScreen[str | None]):
 
     def action_dismiss_none(self) -> None:
         self.dismiss(None)
+
+
+class Rate(ModalScreen[int | None]):
+    """A digit. Dismissed with 1 to 5, with 0 for no rating, or with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "rate(-1)", "Cancel", show=False),
+        *[Binding(str(stars), f"rate({stars})", show=False) for stars in range(6)],
+    ]
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = title
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog ask"):
+            yield Static(self._title, markup=False, classes="dialog-title")
+            yield Static("1 to 5, the best is 5   0 no rating   Esc cancel", markup=False)
+
+    def action_rate(self, stars: int) -> None:
+        self.dismiss(stars if stars >= 0 else None)
 
 
 class TooSmall(ModalScreen[None]):

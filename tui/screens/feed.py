@@ -4,7 +4,6 @@ It mirrors a feed and holds nothing that matters. Events only mark what is out o
 second while there are any, and nothing is painted while nothing changes.
 """
 
-import re
 from typing import ClassVar
 
 from textual import events
@@ -17,23 +16,26 @@ from textual.timer import Timer
 from textual.widgets import Footer, Input, Static
 
 from core import events as ev
-from core.chain import Chain, Idea, Writing
+from core.chain import Chain, Idea
 from core.feed import Feed
+from core.levers import Hand
 from core.questions import OWN, Question
 from core.text import clean_line
-from tui.charts.novelty import Color as ChartColor
+from tui.charts.look import Color as ChartColor
 from tui.charts.novelty import Colors, draw_novelty
+from tui.deeds import fork_lines, mark_words, policy_words, standing, task_lines
 from tui.host import host
 from tui.screens.dialogs import Message
 from tui.screens.idea import IdeaScreen
+from tui.screens.writing import Scene
+from tui.widgets.cells import cut
 from tui.widgets.chain import ChainList
 from tui.widgets.field import Field
+from tui.widgets.in_force import InForceList
 from tui.widgets.line import Line
-from tui.widgets.panes import Pane, Panes
+from tui.widgets.panes import Panes
 from tui.widgets.plot import Plot
-from tui.words import cost_words, letters, score_words, why_ended
-
-_TAG = re.compile(r"</?(?:idea|answer)>")
+from tui.words import cost_words, letters, score_words
 
 PAINT_EVERY = 0.1
 """Seconds between two paints while text streams."""
@@ -46,20 +48,39 @@ class FeedScreen(Screen[None]):
     """What live and replay share: everything but who drives."""
 
     CSS_PATH = "../styles/live.tcss"
+    HELP = "* pinned  × failed  - taken out  ? unscored  ~ edited  + under a seed  ▌ marked  4/5 rated  “…” comment"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "Find", key_display="/", tooltip="Show only ideas that hold some words"),
-        Binding("v", "chart", "Chart", tooltip="Where the screen is narrow: the chain or the chart"),
-        Binding("i", "question", "Question", show=False, tooltip="The question in full"),
-        Binding("n", "names", "Names", show=False, tooltip="Show members by name instead of by letter"),
-        Binding("escape", "leave_search", "End search", show=False, tooltip="Show all ideas again"),
-        Binding("full_stop", "pane(1)", "Next proposal", show=False, tooltip="Where proposals have tabs: the next one"),
-        Binding("comma", "pane(-1)", "Proposal before", show=False, tooltip="The one before"),
+        Binding(
+            "slash",
+            "search",
+            "Find",
+            id="feed.find",
+            show=False,
+            key_display="/",
+            tooltip="Show only ideas that hold words",
+        ),
+        Binding("v", "chart", "Chart", id="feed.chart", tooltip="On a narrow screen: the chain, or chart and the rest"),
+        Binding("i", "question", "Question", id="feed.question", show=False, tooltip="The question in full"),
+        Binding(
+            "n", "names", "Names", id="feed.names", show=False, tooltip="Show members by name instead of by letter"
+        ),
+        Binding("escape", "leave_search", "End search", id="feed.all", show=False, tooltip="Show all ideas again"),
+        Binding(
+            "full_stop",
+            "pane(1)",
+            "Next proposal",
+            id="feed.next_pane",
+            show=False,
+            tooltip="Where proposals have tabs: the next one",
+        ),
+        Binding("comma", "pane(-1)", "Proposal before", id="feed.pane_before", show=False, tooltip="The one before"),
     ]
 
     def __init__(self, feed: Feed) -> None:
         super().__init__()
         self.feed = feed
-        self._letters = self._letters_now(feed)
+        self.letters = self._letters_now(feed)
+        """What members are called, by their names."""
         self._named = False
         self._detailed: Idea | None = None
         self._paint_timer: Timer | None = None
@@ -72,14 +93,17 @@ class FeedScreen(Screen[None]):
                 judged = bool(self.feed.plan.judging.judges)
                 head = "who  novelty     jud coh  " if judged else "who  novelty    coh  "
                 yield Line("     # idea", head, id="chain-head")
-                yield ChainList(self._letters, judged=judged, id="chain")
+                yield ChainList(self.letters, judged=judged, id="chain")
                 yield Field(placeholder="words to look for; Esc shows all", id="search")
             with Vertical(id="right"):
                 yield Line(id="chart-title")
                 yield Plot(id="chart")
                 yield Static(markup=False, id="detail")
+                yield Line("In force", id="force-title")
+                yield InForceList(id="force")
         yield Line(id="writing")
         yield Panes(id="tail")
+        yield Line(id="force-line")
         yield Line(id="status")
         yield Footer(show_command_palette=False)
 
@@ -91,10 +115,11 @@ class FeedScreen(Screen[None]):
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < CHART_WIDTH, "narrow")
         self.refresh_bindings()
+        self.touch()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what can be done now is offered."""
-        return self.has_class("narrow") if action == "chart" else True
+        return self.has_class("narrow") if action == "chart" else super().check_action(action, parameters)
 
     def on_unmount(self) -> None:
         self._unsubscribe()
@@ -104,9 +129,17 @@ class FeedScreen(Screen[None]):
     def _on_event(self, event: ev.Event) -> None:
         """Note that something changed; what is shown is always read from the state."""
         if isinstance(event, ev.TeamChanged):
-            self._letters = self._letters_now(self.feed)
+            self.letters = self._letters_now(self.feed)
             self._show_names()
+        elif isinstance(event, ev.IdeaAdded) and not event.by_person:
+            self._flash_if_picked(event.idea)
         self.touch()
+
+    def _flash_if_picked(self, number: int) -> None:
+        """The pick among several joins the chain, and is seen to."""
+        idea = self.feed.state.chain.idea(number) if self.feed.state.chain else None
+        if idea and idea.chosen and self.is_running:
+            self.query_one(ChainList).flash(number)
 
     @staticmethod
     def _letters_now(feed: Feed) -> dict[str, str]:
@@ -129,7 +162,8 @@ class FeedScreen(Screen[None]):
         chain_list = self.query_one(ChainList)
         chain_list.show(chain.ideas)
         self._show_detail(chain_list.selected)
-        self._paint_writing(chain)
+        self._paint_writing(self.scene(chain))
+        self._paint_force()
         self._paint_chart(chain)
         self.query_one("#status", Line).show(self.activity(), self.counts())
 
@@ -139,73 +173,29 @@ class FeedScreen(Screen[None]):
     def seconds(self) -> float:
         return self.feed.state.t
 
-    def _paint_writing(self, chain: Chain) -> None:
-        """Who is writing, what is waited for, or how it stands."""
-        title = self.query_one("#writing", Line)
+    def scene(self, chain: Chain) -> Scene:
+        """What is being written now, as this screen shows it."""
+        state = self.feed.state
+        return Scene(state, chain, state.team or self.feed.plan.team, self.seconds(), self.name_of, self._named)
+
+    def _paint_writing(self, scene: Scene) -> None:
+        self.set_class(scene.several, "parallel")
+        self.set_class(scene.choosing, "choosing")
         panes = self.query_one(Panes)
-        slots = _in_order(chain) if chain.step_open and not chain.ended else []
-        self.set_class(len(slots) > 1, "parallel")
-        retry = self.feed.state.retry
-        if len(slots) > 1:
-            title.show(self._step_words(chain, slots))
-            panes.show([self._pane(chain, slot) for slot in slots])
-        elif retry and not any(writing.text or writing.thoughts for writing in chain.writing.values()):
-            seconds = max(0, round(retry.until - self.seconds()))
-            when = f"in {seconds} s" if seconds else "now"
-            name = retry.member if retry.scoring else self.name_of(retry.member)
-            title.show(f"{chain.next_number} ── {name} is asked again {when}")
-            panes.show([Pane("", retry.why)])
-        elif writing := next(iter(chain.writing.values()), None):
-            title.show(f"{chain.next_number} ── {self._writing_words(chain, writing)}{self._picked(chain)}")
-            panes.show([Pane("", _written(writing))])
-        else:
-            title.show(self._standing(chain))
-            panes.show([Pane("", self._why_standing(chain))])
+        panes.show(scene.panes())
+        self.query_one("#writing", Line).show(scene.title(tabbed=panes.tabbed))
 
-    def _writing_words(self, chain: Chain, writing: Writing) -> str:
-        prompt = chain.prompts[ev.slot_of(writing.member, writing.draft)]
-        start = f" from “{prompt.concept}”" if prompt.concept else ""
-        start += f" on “{prompt.direction}”" if prompt.direction else ""
-        trimmed = f" · sees {len(prompt.shown)} ideas" if chain.trimmed and chain.trimmed.step == chain.step else ""
-        does = "is writing" if writing.text or not writing.thoughts else "is thinking"
-        return f"{self.name_of(writing.member)} {does}{start}{trimmed}"
-
-    def _step_words(self, chain: Chain, slots: list[str]) -> str:
-        """How a step stands in which several propose."""
-        ready = sum(slot in chain.outcomes for slot in slots)
-        doing = f"{ready} of {len(slots)} proposals" if ready < len(slots) else "choosing"
-        tabs = "   , . another" if self.query_one(Panes).tabbed else ""
-        return f"{chain.next_number} ── {doing}{self._picked(chain)}{tabs}"
-
-    def _picked(self, chain: Chain) -> str:
-        """What was picked last, and from how many."""
-        last = chain.ideas[-1] if chain.ideas else None
-        if last is None or last.chosen is None or len(last.chosen.order) < 2:
-            return ""
-        return f"   ({last.number}: {self.name_of(last.author)} of {len(last.chosen.order)})"
-
-    def _pane(self, chain: Chain, slot: str) -> Pane:
-        """One proposal, as far as it has come."""
-        prompt, end = chain.prompts[slot], chain.outcomes.get(slot)
-        name = self.name_of(prompt.member) + (f"·{prompt.draft + 1}" if prompt.draft else "")
-        direction = f" {prompt.direction}" if prompt.direction else ""
-        if isinstance(end, ev.ProposalFinished):
-            return Pane(f"✓ {name}{direction}", end.text)
-        if end:
-            return Pane(f"× {name} {end.outcome}", end.message)
-        writing = chain.writing.get(slot)
-        return Pane(f"  {name}{direction}", _written(writing) if writing else "")
-
-    def _standing(self, chain: Chain) -> str:
-        """Why nobody is writing, in one line."""
-        if chain.ended:
-            return why_ended(chain, self.feed.state)
-        return "paused" if self.feed.state.paused else ""
-
-    def _why_standing(self, chain: Chain) -> str:
-        """The same at length, where there is more to say."""
-        paused = self.feed.state.paused
-        return chain.ended.message if chain.ended else paused.why if paused else ""
+    def _paint_force(self) -> None:
+        """What the next prompts hold: a list beside the chain, and one line where there is no room for it."""
+        state = self.feed.state
+        policy = state.seed_policy or self.feed.plan.seeds
+        told = [*fork_lines(state), *task_lines(state)]
+        told += [f"seeds {policy_words(policy)}"] if not isinstance(policy, Hand) else []
+        rows = standing(state)
+        self.query_one(InForceList).show(told, rows)
+        line = self.query_one("#force-line", Line)
+        line.set_class(not rows, "empty")
+        line.show("In force: " + " · ".join(cut(row.line, 60) for row in rows))
 
     def _paint_chart(self, chain: Chain) -> None:
         ideas = chain.ideas
@@ -221,7 +211,7 @@ class FeedScreen(Screen[None]):
 
     def _chart_colors(self) -> Colors:
         if self.app.native_ansi_color:
-            return Colors("blue", "red", "magenta", "gray")
+            return Colors("blue", "red", "magenta", "bright_black")
         theme = self.app.theme_variables
         names = ("primary", "error", "accent", "secondary")
         return Colors(*(_rgb(theme[name]) for name in names))
@@ -244,12 +234,16 @@ class FeedScreen(Screen[None]):
         return " · ".join(parts)
 
     def name_of(self, member: str) -> str:
-        return member if self._named else self._letters.get(member, "?")
+        return member if self._named else self.letters.get(member, "?")
 
     # ── what a person does ────────────────────────────────────────────────────────────────────────────────────────────
 
     def on_chain_list_opened(self, event: ChainList.Opened) -> None:
-        self.app.push_screen(IdeaScreen(self.feed, event.idea.number, self._letters))
+        self.app.push_screen(self.idea_screen(event.idea.number))
+
+    def idea_screen(self, number: int) -> IdeaScreen:
+        """One idea in full."""
+        return IdeaScreen(self.feed, number, self.letters)
 
     def on_chain_list_copied(self, event: ChainList.Copied) -> None:
         host(self).copy(event.idea.text)
@@ -260,8 +254,14 @@ class FeedScreen(Screen[None]):
     def _show_detail(self, idea: Idea | None) -> None:
         if idea is not self._detailed:
             self._detailed = idea
-            said = f"{idea.number}  {idea.text}\n\n{score_words(idea)}" if idea else ""
-            self.query_one("#detail", Static).update(said)
+            self.query_one("#detail", Static).update(self._in_brief(idea) if idea else "")
+
+    def _in_brief(self, idea: Idea) -> str:
+        """An idea beside the chain."""
+        under = [seed.name for seed in self.feed.state.was_in_force(idea).seeds]
+        said = [score_words(idea), ", ".join(mark_words(idea)), f"“{idea.comment}”" if idea.comment else ""]
+        said.append(f"under {', '.join(under)}" if under else "")
+        return f"{idea.number}  {idea.text}\n\n" + "\n".join(filter(None, said))
 
     def action_chart(self) -> None:
         self.toggle_class("show-chart")
@@ -275,7 +275,8 @@ class FeedScreen(Screen[None]):
         chain = self.feed.state.chain
         question = next((q for q in self.feed.plan.questions if chain and q.id == chain.question), None)
         question = question or self.feed.plan.questions[0]
-        self.app.push_screen(Message("Your own question" if question.domain == OWN else question.leaf, question.text))
+        title = "Your own question" if question.domain == OWN else question.leaf
+        self.app.push_screen(Message(title, "\n\n".join([question.text, *fork_lines(self.feed.state)])))
 
     def action_names(self) -> None:
         self._named = not self._named
@@ -283,7 +284,7 @@ class FeedScreen(Screen[None]):
         self.touch()
 
     def _show_names(self) -> None:
-        names = {name: name for name in self._letters} if self._named else self._letters
+        names = {name: name for name in self.letters} if self._named else self.letters
         self.query_one(ChainList).rename(names)
 
     def action_search(self) -> None:
@@ -303,22 +304,6 @@ class FeedScreen(Screen[None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.query_one(ChainList).focus()
-
-
-def _in_order(chain: Chain) -> list[str]:
-    """The proposals of the step under way, in the order in which their members were asked, not in which they begin."""
-
-    def place(slot: str) -> tuple[int, int]:
-        started = chain.prompts[slot]
-        asked = started.member.partition("/")[0]
-        return chain.asked.index(asked) if asked in chain.asked else len(chain.asked), started.draft
-
-    return sorted(chain.prompts, key=place)
-
-
-def _written(writing: Writing) -> str:
-    """What there is to see of a proposal so far, without the tags that it was asked to stand between."""
-    return _TAG.sub("", writing.text) or writing.thoughts
 
 
 def _unbegun(question: Question) -> Chain:

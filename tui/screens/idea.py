@@ -15,26 +15,30 @@ from core.feed import Feed
 from core.prompts import VERSION, idea_prompt
 from core.rules import dollars
 from core.text import clean_line
+from tui.deeds import LEVERS, TASKS, ideas_words, mark_words
 from tui.host import host
 from tui.words import score_words, vote_lines
 
 
 class IdeaScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "close", "Close"),
-        Binding("left,up,k", "turn(-1)", "Before", tooltip="The idea before"),
-        Binding("right,down,j", "turn(1)", "After", tooltip="The idea after"),
-        Binding("y", "copy", "Copy", tooltip="Copy the idea's text"),
-        Binding("n", "names", "Names", tooltip="Show who wrote it"),
-        Binding("space", "scroll", "Scroll", show=False, tooltip="A page on"),
+        Binding("escape,q,enter", "close", "Close", id="idea.close"),
+        Binding("left,up,k", "turn(-1)", "Before", id="idea.before", tooltip="The idea before"),
+        Binding("right,down,j", "turn(1)", "After", id="idea.after", tooltip="The idea after"),
+        Binding("y", "copy", "Copy", id="idea.copy", tooltip="Copy the idea's text"),
+        Binding("n", "names", "Names", id="idea.names", tooltip="Show who wrote it"),
+        Binding("space", "scroll", "Scroll", id="idea.scroll", show=False, tooltip="A page on"),
     ]
+    HINT: ClassVar[str] = "← → before, after   y copy   n names   Space scroll   Esc close"
 
     def __init__(self, feed: Feed, number: int, letters: dict[str, str]) -> None:
         super().__init__()
-        self._feed = feed
+        self.feed = feed
         self._number = number
         self._letters = letters
         self._named = False
+        self._shown: tuple[Idea, int] | None = None
+        self._unsubscribe = feed.subscribe(self._on_event)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog idea"):
@@ -44,41 +48,60 @@ class IdeaScreen(ModalScreen[None]):
                     yield Static(markup=False, id="idea-text")
                     yield Static(markup=False, id="idea-nearest")
                 yield Static(markup=False, id="idea-more")
-            yield Static(
-                "← → before, after   y copy   n names   Space scroll   Esc close", markup=False, classes="hint"
-            )
+            yield Static(self.HINT, markup=False, classes="hint")
 
     def on_mount(self) -> None:
-        self._fill()
+        self.fill()
+
+    def on_unmount(self) -> None:
+        self._unsubscribe()
+
+    def _on_event(self, event: ev.Event) -> None:
+        """What is under way goes on: scores, edits and what the team makes of the idea are seen as they come."""
+        if self.is_attached and not isinstance(event, ev.ProposalDelta | ev.ScoringProgress):
+            self.fill()
 
     @property
     def _chain(self) -> Chain:
-        chain = self._feed.state.chain
+        chain = self.feed.state.chain
         assert chain is not None
         return chain
 
-    def _idea(self, number: int | None) -> Idea | None:
-        return next((idea for idea in self._chain.ideas if idea.number == number), None)
+    def at_hand(self) -> Idea | None:
+        """The idea that is shown."""
+        return self._chain.idea(self._number)
 
-    def _fill(self) -> None:
-        idea = self._idea(self._number)
-        if idea is None:
+    def fill(self) -> None:
+        """Show the idea as it is now, if it is not shown so already."""
+        idea = self.at_hand()
+        if idea is None or self._shown == (idea, len(self.feed.state.tasks)):
             return
-        title = f"Idea {idea.number} of {len(self._chain.ideas)}, by {self._called(idea.author)}"
+        self._shown = (idea, len(self.feed.state.tasks))
+        marks = "".join(f" · {words}" for words in mark_words(idea))
+        title = f"Idea {idea.number} of {len(self._chain.ideas)}, by {self._called(idea.author)}{marks}"
         self.query_one("#idea-title", Static).update(title)
         self.query_one("#idea-text", Static).update(idea.text)
-        nearest = self._idea(idea.score.nearest) if idea.score else None
+        nearest = self._chain.idea(idea.score.nearest) if idea.score and idea.score.nearest is not None else None
         beside = self.query_one("#idea-nearest", Static)
         beside.display = nearest is not None
         if nearest:
             beside.update(f"Nearest earlier idea, {nearest.number}\n\n{nearest.text}")
         self.query_one("#idea-more", Static).update("\n\n".join(self._paragraphs(idea)))
-        self.query_one("#idea-scroll").scroll_home(animate=False)
 
     def _paragraphs(self, idea: Idea) -> Iterator[str]:
-        yield f"Scores: {score_words(idea)}" + (f" (by {idea.score.embedder})" if idea.score else "")
+        """All that is known of it beside its text."""
+        yield score_words(idea)
+        if idea.comment:
+            yield f"Your comment\n{idea.comment}"
+        yield from self._developments(idea)
         if idea.score and idea.score.votes:
             yield "\n".join(["Judges", *vote_lines(idea.score)])
+        if idea.original:
+            yield f"As it was written first\n{idea.original}"
+        for number in idea.parents:
+            if parent := self._chain.idea(number):
+                yield f"Merged from idea {number}\n{parent.text}"
+        yield from self._under(idea)
         if idea.call:
             yield self._written(idea.step, idea.call)
             if idea.call.thoughts:
@@ -86,8 +109,22 @@ class IdeaScreen(ModalScreen[None]):
         if idea.chosen:
             yield self._choice(idea, idea.chosen)
         if idea.prompt:
-            shown = f"style {idea.prompt.style}, showing {len(idea.prompt.shown)} ideas"
-            yield f"The prompt ({shown})\n{self._prompt(idea)}"
+            yield self._prompt(idea, idea.prompt)
+
+    def _developments(self, idea: Idea) -> Iterator[str]:
+        """What the team made of it, and what it is making of it now."""
+        for done in idea.developments:
+            yield f"Worked out by {self._called(done.member)}\n{done.text}"
+        tasks = [task for task in self.feed.state.tasks.values() if idea.number in task.ideas]
+        yield from (f"The team is {TASKS[task.task]} {ideas_words(task.ideas)} …" for task in tasks)
+
+    def _under(self, idea: Idea) -> Iterator[str]:
+        """What its prompt held beside question and ideas."""
+        force = self.feed.state.was_in_force(idea)
+        lines = [f"{LEVERS[seed.lever]} {seed.name}{f': {seed.text}' if seed.text else ''}" for seed in force.seeds]
+        lines += [f"instruction “{steer}”" for steer in force.steers]
+        if lines:
+            yield "\n".join(["Written under", *lines])
 
     def _choice(self, idea: Idea, chosen: ev.ProposalChosen) -> str:
         """How it was picked, and what else was proposed."""
@@ -111,37 +148,41 @@ class IdeaScreen(ModalScreen[None]):
         asked = f"\nAsked with {clean_line(sent)}" if sent else ""
         return f"Written in step {step}: {usage.output_tokens} tokens{counted}{speed}{cost}{tries}{asked}"
 
-    def _prompt(self, idea: Idea) -> str:
+    def _prompt(self, idea: Idea, asked: ev.ProposalStarted) -> str:
         """The prompt that made the idea, built again from what the log says of it."""
-        assert idea.prompt is not None
-        if idea.prompt.prompt_version != VERSION:
-            return f"It was of version {idea.prompt.prompt_version}, and its words have changed since (now {VERSION})."
-        shown = [other.text for other in self._chain.ideas if other.number in set(idea.prompt.shown)]
+        if asked.prompt_version != VERSION:
+            return (
+                f"The prompt was of version {asked.prompt_version}, and its words have changed since (now {VERSION})."
+            )
+        shown = self._chain.shown_by(asked)
         prompt = idea_prompt(
             self._chain.text,
-            shown,
-            style=idea.prompt.style,
-            persona=idea.prompt.persona,
-            concept=idea.prompt.concept,
-            direction=idea.prompt.direction,
+            [other.text for other in shown],
+            style=asked.style,
+            persona=asked.persona,
+            concept=asked.concept,
+            direction=asked.direction,
+            force=self.feed.state.was_in_force(idea),
         )
-        return "\n".join(f"[{message.role}] {message.text}" for message in prompt.messages)
+        words = "\n".join(f"[{message.role}] {message.text}" for message in prompt.messages)
+        return f"The prompt (style {asked.style}, showing {len(shown)} ideas)\n{words}"
 
     def action_close(self) -> None:
         self.dismiss()
 
     def action_turn(self, by: int) -> None:
-        if self._idea(self._number + by):
+        if self._chain.idea(self._number + by):
             self._number += by
-            self._fill()
+            self.fill()
 
     def action_names(self) -> None:
         self._named = not self._named
-        self._fill()
+        self._shown = None
+        self.fill()
 
     def action_scroll(self) -> None:
         self.query_one("#idea-scroll").scroll_page_down(animate=False)
 
     def action_copy(self) -> None:
-        if idea := self._idea(self._number):
+        if idea := self.at_hand():
             host(self).copy(idea.text)

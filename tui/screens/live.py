@@ -1,4 +1,4 @@
-"""The live screen: a session that this process runs, and everything that a person can tell it."""
+"""The live screen: a session under way, and everything that a person can tell it."""
 
 import asyncio
 from typing import ClassVar
@@ -8,59 +8,54 @@ from textual.timer import Timer
 
 from core import commands as cmd
 from core import events as ev
+from core.analysis.shares import shares
+from core.chain import Chain, Idea
 from core.errors import JagstormError, NotPulledError
-from core.session import STORAGE, Session
+from core.feed import LiveFeed
+from core.session import STORAGE
 from core.text import shown
+from tui.deeds import share_lines, task_lines
+from tui.hints import attach_command, resume_command
 from tui.host import host
-from tui.screens.dialogs import Ask, Choose, as_fault
-from tui.screens.feed import FeedScreen
+from tui.screens.dialogs import Ask, as_fault
+from tui.screens.steering import SteeringScreen
 
 
-class LiveScreen(FeedScreen):
+class LiveScreen(SteeringScreen):
     """A session that this process runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "pause", "Pause", tooltip="Hold after the idea under way"),
-        Binding("space", "go_on", "Go on", tooltip="Go on after a pause; if it could not be saved, try that again"),
-        Binding("a", "add", "Add idea", tooltip="Add an idea of your own; it is scored like any other"),
-        Binding("t", "team", "Team", show=False, tooltip="Let another team go on from the next step"),
-        Binding("z", "pipelining", "Ask ahead", show=False, tooltip="Ask for the next idea while scores come, or not"),
-        Binding("q", "stop", "Stop", tooltip="Stop the session; it can be resumed"),
-        Binding("q", "back", "Back", tooltip="Back to where you came from"),
-        Binding("r", "resume", "Resume", tooltip="Go on with a session that was stopped"),
-        Binding("p", "replay", "Replay", tooltip="Watch the session again from its start"),
+        Binding("q", "stop", "Stop", id="live.stop", tooltip="Stop the session; it can be resumed"),
+        Binding("q", "back", "Back", id="live.back", tooltip="Back to where you came from"),
+        Binding("r", "resume", "Resume", id="live.resume", tooltip="Go on with a session that was stopped"),
+        Binding("R", "replay", "Replay", id="live.replay", tooltip="Watch the session again from its start"),
         Binding(
-            "w", "save", "Save elsewhere", show=False, tooltip="If the session can't be written: to another folder"
+            "w",
+            "save",
+            "Save elsewhere",
+            id="live.save",
+            show=False,
+            tooltip="If the session can't be written: to another folder",
         ),
     ]
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._session = session
-        self._run: asyncio.Task[ev.SessionEnded] | None = None
+    feed: LiveFeed
+
+    def __init__(self, feed: LiveFeed, run: "asyncio.Task[ev.SessionEnded]") -> None:
+        """`run` is done when the session has ended, or can't be followed any more."""
+        super().__init__(feed)
+        self._run = run
         self._tick: Timer | None = None
         self._warned = False
 
     def on_mount(self) -> None:  # Textual calls the base class's as well
-        self._begin().add_done_callback(self._on_run_ended)
+        self._run.add_done_callback(self._on_run_ended)
         self._tick = self.set_interval(1, self.touch)
-
-    def _begin(self) -> "asyncio.Task[ev.SessionEnded]":
-        if self._run is None:
-            self._run = asyncio.create_task(self._session.run())
-        return self._run
 
     @property
     def over(self) -> bool:
         """Whether the session runs no more."""
-        return self._run is not None and self._run.done()
-
-    def _on_event(self, event: ev.Event) -> None:
-        super()._on_event(event)
-        if isinstance(event, ev.Notice):
-            host(self).say(event.text, severity="warning")
-        elif isinstance(event, ev.Paused | ev.Resumed):
-            self.refresh_bindings()
+        return self._run.done()
 
     # ── the session's end ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -71,8 +66,8 @@ class LiveScreen(FeedScreen):
             return
         if self._fault:
             host(self).show_fault(self._fault)
-        elif isinstance(self._session.fault, NotPulledError):
-            self._offer_to_pull(self._session.fault)
+        elif isinstance(self.feed.fault, NotPulledError):
+            self._offer_to_pull(self.feed.fault)
         elif self.feed.state.ended and self.feed.state.ended.how == "error":
             host(self).say(self.feed.state.ended.message, severity="error")
         self.refresh_bindings()
@@ -89,26 +84,26 @@ class LiveScreen(FeedScreen):
 
     async def end_session(self, stop: cmd.Stop) -> JagstormError | None:
         """Stop the session, if it still runs, and wait until all of it is written. Returns what went wrong."""
-        run = self._begin()
-        self._session.send(stop)
-        await asyncio.wait({run})
+        self.feed.send(stop)
+        await asyncio.wait({self._run})
         return self._fault
 
     @property
     def _fault(self) -> JagstormError | None:
         """What the session ended with, if it could not end well."""
-        if self._run is None or not self._run.done() or self._run.cancelled():
+        if not self._run.done() or self._run.cancelled():
             return None
         error = self._run.exception()
         return as_fault(error) if error else None
 
     def parting_words(self) -> list[str]:
         """What to say when the app has gone."""
-        from tui.headless import resume_command
-
-        words = [f"{'Only what could be saved is' if self._fault else 'Saved'} in {shown(self._session.folder)}"]
+        if not self.over:
+            return [f"It runs on without you. Look in with: {attach_command(self.feed.folder)}"]
+        words = [f"{'Only what could be saved is' if self._fault else 'Saved'} in {shown(self.feed.folder)}"]
         if self.feed.state.resumable:
-            words.append(f"Go on with: {resume_command(self._session.folder)}")
+            words.append(f"Go on with: {resume_command(self.feed.folder)}")
+        words += share_lines(shares(self.feed.state.chains.values()))
         return words
 
     # ── what is going on ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -117,35 +112,34 @@ class LiveScreen(FeedScreen):
         """By the clock while something goes on; as of the last event while nothing does, so that nothing is painted."""
         state = self.feed.state
         held = state.paused is not None and state.chain is not None and not state.chain.step_open
-        return state.t if held else self._session.elapsed()
+        return state.t if held else self.feed.elapsed()
 
     def activity(self) -> str:
+        return " · ".join([self._doing(), *task_lines(self.feed.state)])
+
+    def _doing(self) -> str:
         state = self.feed.state
         chain = state.chain
         if self.over:
-            stands = "stopped · r resume" if state.resumable else "finished"
-            return f"{stands} · p replay · q back"
+            stands = "stopped" if state.ended else "interrupted"
+            return f"{stands} · r resume · R replay · q back" if state.resumable else "finished · R replay · q back"
         if state.paused:
             after = " after this idea" if chain and chain.step_open else ""
             retry = " · Space try again · w save elsewhere" if self._unsaved else " · Space go on"
             return f"paused{after}{retry}"
         if chain is None or chain.step == 0:
             return "loading the model"
+        if chain.offered:
+            return "waiting for your pick"
         if state.retry and not any(w.text or w.thoughts for w in chain.writing.values()):
             return "waiting for a judge's server" if state.retry.scoring else "waiting for a server · t another team"
         if chain.pending:
             progress = f" … {chain.scoring.done}/{chain.scoring.total}" if chain.scoring else ""
             return f"scoring idea {chain.pending.number}{progress}"
         if chain.writing:
-            begun = chain.writing.values()
-            return (
-                "writing"
-                if any(w.text for w in begun)
-                else "thinking"
-                if any(w.thoughts for w in begun)
-                else "reading the chain"
-            )
-        return "working"
+            return _writing_words(chain)
+        team = state.team or self.feed.plan.team
+        return "the lead names directions" if team.strategy == "hierarchy" and not chain.prompts else "working"
 
     @property
     def _unsaved(self) -> bool:
@@ -154,12 +148,7 @@ class LiveScreen(FeedScreen):
         return paused is not None and paused.by == STORAGE
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        paused = self.feed.state.paused is not None
-        if action == "pause":
-            return not self.over and not paused
-        if action == "go_on":
-            return not self.over and paused
-        if action in ("add", "stop", "team", "pipelining"):
+        if action == "stop":
             return not self.over
         if action in ("back", "replay"):
             return self.over
@@ -171,58 +160,38 @@ class LiveScreen(FeedScreen):
 
     # ── what a person does ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def action_pause(self) -> None:
-        self._session.send(cmd.Pause())
-
-    def action_go_on(self) -> None:
-        self._session.send(cmd.Resume())
-
     def action_back(self) -> None:
         self.dismiss()
-
-    def action_add(self) -> None:
-        def add(text: str | None) -> None:
-            if text:
-                self._session.send(cmd.AddIdea(text=text))
-
-        self.app.push_screen(Ask("Your idea"), add)
-
-    def action_team(self) -> None:
-        teams = {offer.team.name: offer.team for offer in host(self).offers if not offer.trouble}
-
-        def change(name: str | None) -> None:
-            if name is not None:
-                self._session.send(cmd.ChangeTeam(team=teams[name]))
-
-        rows = [(name, f"{name}   {team.about}" if team.about else name) for name, team in teams.items()]
-        self.app.push_screen(Choose("Who goes on from the next step?", rows), change)
-
-    def action_pipelining(self) -> None:
-        state = self.feed.state
-        on = not (self.feed.plan.pipelining if state.pipelining is None else state.pipelining)
-        self._session.send(cmd.SetPipelining(on=on))
-        host(self).say(
-            "The next idea is asked for while scores come" if on else "Each idea waits for the last one's scores"
-        )
 
     def action_stop(self) -> None:
         if self._unsaved and not self._warned:
             self._warned = True
             host(self).say("Not all of this is saved: w saves it elsewhere, q again lets it go", severity="warning")
         else:
-            self._session.send(cmd.Stop())
+            self.tell(cmd.Stop())
 
     def action_resume(self) -> None:
-        folder = self._session.folder
+        folder = self.feed.folder
         self.app.pop_screen()
         host(self).resume_session(folder)
 
+    def fork(self, idea: Idea) -> None:
+        host(self).fork_session(self.feed.folder, idea.number)
+
     def action_replay(self) -> None:
-        host(self).open_replay(self._session.folder)
+        host(self).open_replay(self.feed.folder)
 
     def action_save(self) -> None:
         def save(folder: str | None) -> None:
             if folder:
-                self._session.send(cmd.SaveElsewhere(folder=folder))
+                self.tell(cmd.SaveElsewhere(folder=folder))
 
         self.app.push_screen(Ask("Save under which folder?"), save)
+
+
+def _writing_words(chain: Chain) -> str:
+    """How far those have come who write now."""
+    begun = chain.writing.values()
+    if any(writing.text for writing in begun):
+        return "writing"
+    return "thinking" if any(writing.thoughts for writing in begun) else "reading the chain"

@@ -303,9 +303,16 @@ class ProfilesScreen(Screen[None]):
 
     def action_chart(self, name: Name) -> None:
         self._do(lambda explorer: explorer.show(name))
+        self._leave_list()
 
     def action_step(self, by: int) -> None:
         self._do(lambda explorer: explorer.step_chart(by))
+        self._leave_list()
+
+    def _leave_list(self) -> None:
+        """Where the list hides the chart, whoever asks for another chart wants to see it."""
+        if self.has_class("narrow") and self.has_class("show-list"):
+            self.action_list()
 
     def action_another(self) -> None:
         self._do(Explorer.another_way)

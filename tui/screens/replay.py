@@ -12,6 +12,7 @@ from tui.host import host
 from tui.screens.dialogs import Ask
 from tui.screens.feed import FeedScreen, clock
 from tui.widgets.chain import ChainList
+from tui.widgets.in_force import InForceList
 from tui.widgets.timebar import TimeBar
 
 
@@ -49,6 +50,7 @@ class ReplayScreen(FeedScreen):
             yield widget
 
     def on_mount(self) -> None:  # Textual calls the base class's as well
+        self.query_one(InForceList).can_focus = False  # what was in force can't be withdrawn
         self._playing = asyncio.create_task(self._replay.run())
         self._replay.play()
 

@@ -1,4 +1,4 @@
-"""The sessions so far: open one as a replay, or go on with it."""
+"""The sessions so far: open one, live where it runs and as a replay where it doesn't, or go on with it."""
 
 from typing import ClassVar
 
@@ -14,11 +14,14 @@ from tui.host import host
 from tui.widgets.line import Line
 from tui.words import END_WORDS
 
+LOOK_EVERY = 2.0
+"""Seconds between two looks at which sessions run."""
+
 
 class SessionsScreen(Screen[None]):
     CSS_PATH = "../styles/sessions.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "replay", "Replay", tooltip="Watch the session again", priority=True),
+        Binding("enter", "open", "Open", tooltip="See it live where it runs, else watch it again", priority=True),
         Binding("r", "resume", "Resume", tooltip="Go on with the session where it was"),
         Binding("q,escape", "back", "Back"),
     ]
@@ -38,18 +41,33 @@ class SessionsScreen(Screen[None]):
         table.add_column("Pass", width=9)
         table.add_column("How it stands", width=20)
         table.add_column("Question")
+        self.set_interval(LOOK_EVERY, self._look)
         host(self).read_sessions(self._fill)
+
+    def on_screen_resume(self) -> None:
+        if self._rows:
+            host(self).read_sessions(self._fill)
+
+    def _look(self) -> None:
+        """Read them again if one has begun to run, or runs no more, or runs otherwise."""
+        if self.is_current and any(_stands_otherwise(row) for row in self._rows.values()):
+            host(self).read_sessions(self._fill)
 
     def _fill(self, rows: list[library.Summary]) -> None:
         if not self.is_attached:
             return
         table = self.query_one(DataTable)
+        chosen = self._selected()
+        table.clear()
+        self._rows.clear()
         for row in rows:
             self._rows[str(row.folder)] = row
             said = row.problem if row.status == "damaged" else row.question
             stands = row.status + (f", {END_WORDS.get(row.reason, row.reason)}" if row.reason else "")
             cells = (row.created[:16].replace("T", " "), f"{row.valid}/{row.ideas}", stands, said)
             table.add_row(*(Text(clean_line(cell, 300)) for cell in cells), key=str(row.folder))
+        if chosen and str(chosen.folder) in self._rows:
+            table.move_cursor(row=table.get_row_index(str(chosen.folder)))
         if not rows:
             self.query_one(Line).show("Sessions: none yet", shown(host(self).sessions))
 
@@ -60,9 +78,9 @@ class SessionsScreen(Screen[None]):
         key = table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value
         return self._rows.get(key or "")
 
-    def action_replay(self) -> None:
+    def action_open(self) -> None:
         if row := self._selected():
-            host(self).open_replay(row.folder)
+            host(self).open_session(row.folder)
 
     def action_resume(self) -> None:
         if row := self._selected():
@@ -70,3 +88,9 @@ class SessionsScreen(Screen[None]):
 
     def action_back(self) -> None:
         self.dismiss()
+
+
+def _stands_otherwise(row: library.Summary) -> bool:
+    """Whether the session is run otherwise than when its row was read."""
+    was = row.status if row.status in ("running", "detached") else ""
+    return row.status != "damaged" and library.run_now(row.folder) != was

@@ -17,6 +17,7 @@ from textual.widgets.option_list import Option
 
 from core.config import Judging, own_question_files
 from core.errors import UsageError
+from core.levers import Hand, OwnFirst, SeedPolicy
 from core.models import Budget, Served
 from core.naming import as_judge
 from core.offers import Offer, problems
@@ -27,17 +28,18 @@ from core.spending import asked, billed, proposal
 from core.store import library
 from core.text import clean_line
 from tui.host import host
+from tui.levers import seeds_words
 from tui.screens.dialogs import Ask, Choose
 from tui.screens.form import FormScreen
 from tui.widgets.field import Field
 from tui.widgets.line import Line
 from tui.widgets.questions import QuestionTree
-from tui.words import budget_words, judging_words, rules_words, team_lines
+from tui.words import budget_words, judging_words, own_first_words, rules_words, team_lines
 
 if TYPE_CHECKING:
     from core.providers.discovery.found import FoundModel
 
-CHOICES = ("Judge", "Embed", "Rules", "Budget")
+CHOICES = ("Judge", "Embed", "Rules", "Seeds", "Budget", "First")
 
 LOOK_AFTER = 0.3
 """Seconds until models are looked for: the screen is painted first."""
@@ -46,12 +48,14 @@ LOOK_AFTER = 0.3
 class SetupScreen(Screen[None]):
     CSS_PATH = "../styles/setup.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "Search", key_display="/", tooltip="Find questions by words"),
+        Binding("slash", "search", "Search", show=False, key_display="/", tooltip="Find questions by words"),
         Binding("n", "own", "Own", tooltip="Type a question of your own"),
         Binding("t", "team", "Team", tooltip="Choose the team"),
         Binding("j", "judge", "Judge", tooltip="Who judges coherence and novelty"),
         Binding("r", "rules", "Rules", tooltip="When an idea fails, and when the chain ends"),
+        Binding("e", "seeds", "Seeds", show=False, tooltip="When seeds of other fields come, and which"),
         Binding("b", "budget", "Budget", tooltip="What the session may cost"),
+        Binding("o", "own_first", "First", id="setup.own_first", tooltip="Write your own ideas before the team begins"),
         Binding("s", "surprise", "Surprise", show=False, tooltip="Any question of the bank"),
         Binding("escape", "leave_search", "End search", show=False, tooltip="Back to the questions"),
         Binding("q", "app.quit", "Quit", tooltip="Leave Jagstorm"),
@@ -70,11 +74,13 @@ class SetupScreen(Screen[None]):
         self._rules = rules_for(threshold_of(self._offer.embedder))
         self._budget = host(self).settings.budget
         self._asked_for_budget = False
+        self._seeds: SeedPolicy = Hand()
+        self._own_first: OwnFirst | None = None
         self._earlier: Counter[str] = Counter()
         self._best: dict[str, int] = {}
 
     def compose(self) -> ComposeResult:
-        yield Line("Jagstorm", "sessions F3   everything Ctrl+P", classes="title")
+        yield Line("Jagstorm", "sessions F3   profiles F4   everything Ctrl+P", classes="title")
         with Horizontal(id="body"):
             with Vertical(id="left"):
                 yield Field(placeholder="/ search the questions", id="search", compact=True)
@@ -160,7 +166,9 @@ class SetupScreen(Screen[None]):
             "judge": judging_words(self._judging_now),
             "embed": embedder if isinstance(embedder, str) else embedder.name,
             "rules": rules_words(self._rules),
+            "seeds": seeds_words(self._seeds),
             "budget": budget_words(self._budget),
+            "first": own_first_words(self._own_first),
         }
         for name, words in shown.items():
             self.query_one(f"#{name}", Static).update(words)
@@ -220,7 +228,7 @@ class SetupScreen(Screen[None]):
 
     def action_own(self) -> None:
         def begin(text: str | None) -> None:
-            if text is None:
+            if not text:
                 return
             try:
                 self._start(own_question(text))
@@ -267,6 +275,34 @@ class SetupScreen(Screen[None]):
         shown = Budget.__struct_fields__
         self.app.push_screen(FormScreen("Budget", budget, shown, about=about), change)
 
+    def action_seeds(self) -> None:
+        from tui.screens.seed_policy import SeedPolicyScreen
+
+        def change(policy: SeedPolicy | None) -> None:
+            if policy is not None:
+                self._seeds = policy
+                self._show_choices()
+
+        self.app.push_screen(SeedPolicyScreen(self._seeds), change)
+
+    def action_own_first(self) -> None:
+        """Whether the person begins; and if so, whether the team is shown what they wrote."""
+
+        def begin(name: str | None) -> None:
+            if name is not None:
+                self._own_first = OwnFirst(shown=name == "shown")
+                self._show_choices()
+
+        if self._own_first:
+            self._own_first = None
+            self._show_choices()
+            return
+        rows = [
+            ("shown", "yes: theirs must differ from yours"),
+            ("hidden", "no: they begin as if you had said nothing, and are scored beside yours"),
+        ]
+        self.app.push_screen(Choose("You write first. Shall the team see your ideas?", rows), begin)
+
     def action_surprise(self) -> None:
         if self._bank.questions:
             self.query_one(QuestionTree).go_to(random.choice(self._bank.questions))  # noqa: S311
@@ -288,7 +324,7 @@ class SetupScreen(Screen[None]):
             why = "Somebody here sends a bill. The session ends, and can be resumed, when it has used so much."
             self._ask_for_budget(budget, "\n".join(filter(None, (why, about))), lambda: self._start(question))
         else:
-            host(self).start_session(plan)
+            host(self).start_session(replace(plan, seeds=self._seeds, own_first=self._own_first))
 
 
 def _may_judge(model: "FoundModel") -> bool:

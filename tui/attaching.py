@@ -1,0 +1,109 @@
+"""What `watch --json`, `send`, `stop` and `fork` do."""
+
+import os
+from pathlib import Path
+from time import monotonic, sleep
+
+import click
+import msgspec
+from msgspec.structs import replace
+
+from core import commands as cmd
+from core.annotating import annotate
+from core.attached import LOOK_EVERY, is_run
+from core.config import sessions_folder
+from core.errors import JagstormError, UsageError
+from core.lines import encode
+from core.speaking import Follow, UnreachableError, read_line, tell
+from core.store import library
+from core.store.library import StoredSession
+from core.store.log import is_locked
+from core.store.runner import login_name
+from core.store.tail import LogTail
+from core.text import shown
+from tui.hints import resume_command
+
+
+def check_run(session: StoredSession) -> None:
+    """Raises `UsageError` for a session that nobody runs, and says what can be done with it."""
+    if is_locked(session.folder):
+        return
+    name, state = shown(session.folder.name), session.state()
+    if not state.resumable:
+        raise UsageError(f"{name} has ended: look at it with `jagstorm watch`, `show` or `replay`")
+    how = "was stopped" if state.ended else "was interrupted"
+    raise UsageError(f"{name} {how}, and nobody runs it now. Go on with: {resume_command(session.folder)}")
+
+
+def watch_as_json(sessions: str | None, session: str) -> int:
+    """Print what the log holds, and what comes to it for as long as the session is run. Returns the exit code."""
+    folder = library.find(sessions_folder(sessions), session)
+    tail = LogTail(folder, 0)
+    while True:
+        run = is_run(folder)
+        for event in tail.read():
+            click.echo(encode(event))
+        if not run:
+            return 0
+        sleep(LOOK_EVERY)
+
+
+def send(sessions: str | None, session: str, command: cmd.AnyCommand) -> int:
+    """Have whoever runs a session obey; where nobody does, its ideas can be marked. Returns the exit code."""
+    folder = library.find(sessions_folder(sessions), session)
+    if is_locked(folder):
+        tell(folder, command)
+    else:
+        annotate(folder, replace(command, by=login_name(os.getuid())))
+    return 0
+
+
+def command_in(line: str) -> cmd.AnyCommand:
+    """The command that a line of JSON is. Raises `UsageError`."""
+    command = read_line(line.encode("utf-8", "replace"))
+    if isinstance(command, Follow):
+        raise UsageError("This is no command: `jagstorm watch --json` follows a session")
+    return command
+
+
+def stop(sessions: str | None, session: str, seconds: float) -> int:
+    """Stop a session, and come back when all of it is written. Returns the exit code.
+
+    Raises `JagstormError` if that takes longer than `seconds`.
+    """
+    stored = library.load(library.find(sessions_folder(sessions), session))
+    folder = stored.folder
+    if is_locked(folder):
+        _stop(folder, seconds)
+        stored = library.load(folder)
+    state = stored.state()
+    how = "has ended" if state.ended else "was interrupted"
+    go_on = f" Go on with: {resume_command(folder)}" if state.resumable else ""
+    click.echo(f"{shown(folder.name)} {how}.{go_on}")
+    return 0
+
+
+def _stop(folder: Path, seconds: float) -> None:
+    try:
+        tell(folder, cmd.Stop())
+    except UnreachableError:
+        if is_locked(folder):  # else it has just ended by itself
+            raise
+    deadline = monotonic() + seconds
+    while is_locked(folder):
+        if monotonic() > deadline:
+            raise JagstormError(f"{shown(folder.name)} was told to stop and is still ending after {seconds:g} seconds")
+        sleep(0.05)
+
+
+def fork(sessions: str | None, session: str, idea: int, as_json: bool) -> int:
+    """Make a session that shares the past of another, and say how to go on with it. Returns the exit code."""
+    from core.store.forking import fork as forked_at
+
+    under = sessions_folder(sessions)
+    forked = forked_at(library.find(under, session), idea, under)
+    if as_json:
+        click.echo(msgspec.json.encode({"id": forked.name, "folder": shown(forked.resolve())}))
+    else:
+        click.echo(f"{forked.name} shares the past up to idea {idea}. Go on with: {resume_command(forked)}")
+    return 0

@@ -1,0 +1,183 @@
+"""How what persons do is said, and what of it is in force."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from core import events as ev
+from core.analysis.shares import Share
+from core.chain import Chain, Idea
+from core.levers import POLICY, Each, Every, Hand, Lever, Off, Plateau, SeedPolicy
+from core.models import YOU
+from core.state import State
+from core.text import clean_line
+
+LEVERS: dict[Lever, str] = {"seed": "seed", "language": "language", "persona": "persona", "deny": "forbidden"}
+
+TASKS = {"merge": "merging", "develop": "working out", "deny": "naming the mechanism of"}
+
+
+class Standing(Struct, frozen=True):
+    """Something that is in force, as one row."""
+
+    id: str
+    """Of the seed or the instruction."""
+    kind: str
+    text: str
+    left: str = ""
+    """How long it still stands, where that is not until withdrawn."""
+
+    @property
+    def line(self) -> str:
+        return " ".join(filter(None, (self.kind, self.text, f"({self.left})" if self.left else "")))
+
+
+def standing(state: State) -> list[Standing]:
+    """What the next prompts hold beside question and ideas."""
+    seeds = [
+        Standing(name, LEVERS[at_work.injected.seed.lever], clean_line(at_work.injected.seed.name), _left(at_work.left))
+        for name, at_work in state.seeds.items()
+        if at_work.in_force
+    ]
+    return seeds + [Standing(added.id, "instruction", f"“{clean_line(added.text)}”") for added in state.steers_in_force]
+
+
+def _left(ideas: int | None) -> str:
+    return "" if ideas is None else f"{_count(ideas, 'idea')} left"
+
+
+def fork_lines(state: State) -> list[str]:
+    """Where a session's past comes from, if it is another's."""
+    forked = state.forked
+    return [f"forked at idea {forked.idea} of {clean_line(forked.session, 80)}"] if forked else []
+
+
+def task_lines(state: State) -> list[str]:
+    """What the team is asked for beside its steps."""
+    return [f"{TASKS[task.task]} {ideas_words(task.ideas)}" for task in state.tasks.values()]
+
+
+def policy_words(policy: SeedPolicy) -> str:
+    """When seeds come, in a few words."""
+    match policy:
+        case Off():
+            return "off"
+        case Hand():
+            return "by hand"
+        case Every(steps=steps):
+            return f"{policy.distance}, {'every step' if steps == 1 else f'every {steps} steps'}"
+        case Plateau():
+            return f"{policy.distance}, at a plateau"
+        case Each(seed=seed):
+            return f"“{clean_line(seed)}” in every step" if seed else f"{policy.distance}, a fresh one in every step"
+
+
+def idea_words(number: int) -> str:
+    return f"idea {number}"
+
+
+def ideas_words(numbers: Sequence[int]) -> str:
+    """`idea 3`, or `ideas 3, 5 and 9`."""
+    if len(numbers) == 1:
+        return idea_words(numbers[0])
+    return f"ideas {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+def mark_words(idea: Idea) -> list[str]:
+    """What persons made of an idea, a few words each."""
+    marks = ["taken out"] if idea.removed else []
+    marks += ["pinned"] if idea.pinned else []
+    marks += [f"rated {idea.rating} of 5"] if idea.rating else []
+    marks += ["edited"] if idea.original else []
+    marks += [f"merged of {ideas_words(idea.parents)}"] if idea.parents else []
+    marks += ["worked out"] if idea.developments else []
+    return marks
+
+
+def said(event: ev.Event, state: State) -> str:
+    """What came of a deed, and when it takes effect; "" for what a screen shows by itself. `state` holds it already."""
+    if isinstance(event, ev.TaskFailed) and event.outcome != "cancelled":
+        return f"The team could not do what was asked: {event.message or event.outcome}"
+    if not isinstance(event, ev.Deed | ev.TaskGiven | ev.TeamChanged) or event.by == POLICY:
+        return ""
+    undone = isinstance(event, ev.Deed) and event.undoes is not None
+    if isinstance(event, ev.IdeaRated | ev.IdeaCommented) and event.by == YOU and not undone:
+        return ""
+    words = _done(event, state)
+    if not words:
+        return ""
+    who = "" if event.by == YOU else f"{clean_line(event.by, 40)}: "
+    return f"{who}{'Undone: ' if undone else ''}{words if undone else words[0].upper() + words[1:]}"
+
+
+def _done(event: ev.Deed | ev.TaskGiven | ev.TeamChanged, state: State) -> str:
+    match event:
+        case ev.SeedInjected():
+            return f"{LEVERS[event.seed.lever]} “{clean_line(event.seed.name, 80)}” from step {event.step} on"
+        case ev.SeedWithdrawn():
+            seed = state.seeds[event.id].injected.seed
+            return f"{LEVERS[seed.lever]} “{clean_line(seed.name, 80)}” is withdrawn{_effect(event, state)}"
+        case ev.SeedPolicySet():
+            return f"seeds come {policy_words(event.new)}"
+        case ev.SteerAdded():
+            return f"instruction in force{_effect(event, state)}"
+        case ev.SteerWithdrawn():
+            return f"instruction withdrawn{_effect(event, state)}"
+        case ev.TaskGiven():
+            return f"{TASKS[event.task]} {ideas_words(event.ideas)}"
+        case ev.TeamChanged():
+            return f"{clean_line(event.team.name, 80)} goes on{_from_step(state.chain)}"
+        case _:
+            return _done_to_idea(event, state)
+
+
+def _done_to_idea(event: ev.Deed, state: State) -> str:
+    match event:
+        case ev.IdeaAdded():
+            return _joined(event)
+        case ev.IdeaEdited():
+            return f"idea {event.idea} is edited and scored anew{_effect(event, state)}"
+        case ev.IdeaRemoved():
+            return f"idea {event.idea} is taken out{_effect(event, state)}"
+        case ev.IdeaRestored():
+            return f"idea {event.idea} is back{_effect(event, state)}"
+        case ev.IdeaPinned():
+            return f"idea {event.idea} is {'pinned' if event.new else 'no longer pinned'}{_effect(event, state)}"
+        case ev.IdeaRated():
+            return f"idea {event.idea} {f'has {event.new} of 5' if event.new else 'has no rating'}"
+        case ev.IdeaCommented():
+            return f"idea {event.idea} has {'a comment' if event.new else 'no comment'}"
+    return ""
+
+
+def _joined(event: ev.IdeaAdded) -> str:
+    if event.parents:
+        return f"{ideas_words(event.parents)} are merged: idea {event.idea}"
+    return f"idea {event.idea} is added" if event.author == YOU and event.by != YOU else ""
+
+
+def _effect(event: ev.Deed, state: State) -> str:
+    return _from_step(state.chains.get(event.question))
+
+
+def _from_step(chain: Chain | None) -> str:
+    """The first step whose prompts show what was just done: the one under way, if that is asked anew for it."""
+    if chain is None or chain.ended:
+        return ""
+    ahead = any(idea.score is None and not (idea.by_person or idea.original) for idea in chain.ideas[-1:])
+    anew = chain.step_open and (ahead or bool(chain.out_of_date))
+    return f", from step {chain.step if anew else chain.step + 1} on"
+
+
+def share_lines(found: Iterable[Share]) -> list[str]:
+    """Whose ideas the person pinned and rated; nothing where there is no mark."""
+    lines = []
+    for share in found:
+        whose = "yours" if share.author == YOU else f"by {clean_line(share.author, 60)}"
+        mean = f", {share.mean_rating:.1f} of 5 on average" if share.mean_rating is not None else ""
+        lines.append(f"{share.marked} {whose} ({share.of_marked:.0%}, of {_count(share.ideas, 'idea')}{mean})")
+    return [f"Pinned and rated: {'; '.join(lines)}"] if lines else []
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

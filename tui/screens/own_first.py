@@ -1,0 +1,120 @@
+"""A quiet screen before the team starts: the question, and the person's own ideas, one a line."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+from core import commands as cmd
+from core import events as ev
+from core.chain import Chain
+from core.feed import Feed
+from core.models import YOU
+from tui.telling import tell
+from tui.widgets.field import Field
+from tui.widgets.line import Line
+
+
+class OwnFirstScreen(Screen[None]):
+    """No scores, no chain, nobody else's words. Whoever sees a model's ideas first has fewer original ones."""
+
+    CSS_PATH = "../styles/own_first.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "give", "Give", id="own_first.give", tooltip="Your idea joins the chain"),
+        Binding(
+            "f2,ctrl+s",
+            "done",
+            "Let the team begin",
+            id="own_first.done",
+            key_display="F2",
+            priority=True,
+            tooltip="Your turn is over: start",
+        ),
+        Binding("ctrl+z", "undo", "Undo", id="own_first.undo", tooltip="Take back the last one"),
+    ]
+
+    def __init__(self, feed: Feed) -> None:
+        super().__init__()
+        self._feed = feed
+        self._minutes = 0
+        """Since it began."""
+        self._unsubscribe = feed.subscribe(self._on_event)
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(can_focus=False):
+            yield Static(self._chain.text, markup=False, id="own-question")
+            yield Static(markup=False, id="own-ideas")
+            yield Field(placeholder="one idea; Enter gives it", id="own-idea")
+        yield Line(id="own-timer")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.query_one(Field).focus()
+        self.set_interval(60, self._tick)
+        self._show()
+
+    def on_unmount(self) -> None:
+        self._unsubscribe()
+
+    @property
+    def _chain(self) -> Chain:
+        chain = self._feed.state.chain
+        assert chain
+        return chain
+
+    def _on_event(self, event: ev.Event) -> None:
+        """Whoever lets the team begin, here or elsewhere, ends this."""
+        if not self.is_attached:
+            return
+        if isinstance(event, ev.Resumed | ev.SessionEnded):
+            self.dismiss()
+        elif isinstance(event, ev.Deed):
+            self._show()
+
+    def _tick(self) -> None:
+        self._minutes += 1
+        self._show()
+
+    def _show(self) -> None:
+        given = [idea for idea in self._chain.ideas if idea.author == YOU and not idea.removed]
+        listed = "\n\n".join(f"{place:>2}  {idea.text}" for place, idea in enumerate(given, 1))
+        ideas = self.query_one("#own-ideas", Static)
+        ideas.update(listed)
+        ideas.display = bool(given)
+        self.query_one("#own-timer", Line).show(self._time_words(), self._shown_words())
+
+    def _time_words(self) -> str:
+        own = self._chain.own_first
+        left = (own.minutes if own else 0) - self._minutes
+        if left <= 0:
+            return "The time you gave yourself is over; go on for as long as ideas come"
+        return (
+            "less than a minute left" if left < 1 else f"about {left:.0f} minute{'s' if round(left) != 1 else ''} left"
+        )
+
+    def _shown_words(self) -> str:
+        own = self._chain.own_first
+        return "the team will see your ideas" if own and own.shown else "the team will not see your ideas"
+
+    # ── what a person does ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_give()
+
+    def action_give(self) -> None:
+        field = self.query_one(Field)
+        if field.value.strip() and tell(self, self._feed, cmd.AddIdea(text=field.value)):
+            field.value = ""
+            self.call_after_refresh(self.query_one(VerticalScroll).scroll_end, animate=False)
+
+    def action_done(self) -> None:
+        """What still stands in the line is given as well."""
+        self.action_give()
+        tell(self, self._feed, cmd.Resume())
+
+    def action_undo(self) -> None:
+        tell(self, self._feed, cmd.Undo())
