@@ -13,9 +13,9 @@ from core.config import path_of, sessions_folder
 from core.errors import EXIT_ENDED, EXIT_USAGE, JagstormError
 from core.exchange.exporting import SUFFIXES, Format, exported, write_whole
 from core.exchange.importing import Imported, ResultsImported, files_under, import_file
+from core.exchange.oddities import Oddities, oddity_words
 from core.exchange.public import EMPTY, THRESHOLDS, NoResultsError
 from core.exchange.question_list import QuestionsKept
-from core.exchange.totals import Oddities, oddity_words
 from core.store import library
 from core.store.library import StoredSession
 from core.text import clean_line, shown

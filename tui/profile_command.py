@@ -1,5 +1,6 @@
 """The command `jagstorm profile`. Nothing heavy is imported before it runs."""
 
+import math
 from typing import Any
 
 import click
@@ -27,6 +28,14 @@ CHARTS = (
 _RULES = ("coherence", "embedding_novelty", "judged_novelty", "patience", "max_ideas")
 
 
+class Threshold(click.FloatRange):
+    """A number in a range; NaN, which click takes for one, is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found: float = super().convert(value, param, ctx)
+        return self.fail(f"{value} is no number.", param, ctx) if math.isnan(found) else found
+
+
 @click.command()
 @click.argument("names", nargs=-1, shell_complete=session_names, metavar="[SESSION]...")
 @click.option("--chart", type=click.Choice(CHARTS), default="ribbons", metavar="NAME", help=f"{', '.join(CHARTS)}.")
@@ -35,17 +44,15 @@ _RULES = ("coherence", "embedding_novelty", "judged_novelty", "patience", "max_i
 )
 @click.option("--domain", metavar="D", default="", help="Only questions of this domain or subdomain.")
 @click.option("--question", "words", metavar="WORDS", default="", help="Only questions that hold all these words.")
-@click.option("--coherence", type=click.FloatRange(0, 100), metavar="C", help="Ideas of no more than this fail.")
+@click.option("--coherence", type=Threshold(0, 100), metavar="C", help="Ideas of no more than this fail.")
 @click.option(
     "--embedding",
     "embedding_novelty",
-    type=click.FloatRange(0, 1),
+    type=Threshold(0, 1),
     metavar="E",
     help="Ideas less novel than this fail.",
 )
-@click.option(
-    "--judged", "judged_novelty", type=click.FloatRange(0, 1), metavar="J", help="The same of novelty as judged."
-)
+@click.option("--judged", "judged_novelty", type=Threshold(0, 1), metavar="J", help="The same of novelty as judged.")
 @click.option("--patience", type=click.IntRange(min=1), metavar="N", help="Failing ideas in a row that end a chain.")
 @click.option("--cap", "max_ideas", type=click.IntRange(min=1), metavar="N", help="The most ideas of a chain.")
 @AS_JSON

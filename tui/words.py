@@ -72,7 +72,7 @@ def score_words(idea: Idea) -> str:
     if score.mark:
         parts.append(f"marked {score.mark}{f' ({score.why})' if score.why else ''}")
     if score.odd:
-        from core.exchange.totals import odd_words
+        from core.exchange.oddities import odd_words
 
         parts += map(odd_words, score.odd)
     return ", ".join(parts)
@@ -144,8 +144,10 @@ def strategy_lines(team: TeamSpec) -> list[str]:
         case "sample" if team.inverted:
             return ["Inverted: the lighter, the more often"]
         case "parallel":
+            picks = "the pick is yours" if team.selector == "me" else f"picked is {selector_words(team)}"
             drafts = f"{team.drafts} proposals each; " if team.drafts > 1 else ""
-            return [f"{drafts}picked is {selector_words(team)}" if drafts else f"Picked is {selector_words(team)}"]
+            line = f"{drafts}{picks}"
+            return [line[0].upper() + line[1:]]
         case "hierarchy":
             lead = f"{team.lead or team.places[0].name} leads"
             return [f"{lead}, with {team.directions} directions" if team.directions else lead]
@@ -165,6 +167,8 @@ def selector_words(team: TeamSpec) -> str:
         return "the one farthest from the chain"
     if team.selector == "random":
         return "any, by chance"
+    if team.selector == "me":
+        return "you"
     orders = ", asked in two orders" if team.selector_orders == 2 else ""
     return f"what {team.selector.name} finds most promising{orders}"
 

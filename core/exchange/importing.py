@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from core.config import PLAN_FILE, Origin, checked, read_plan, write_plan
 from core.errors import SessionUnreadableError, StoreError, UsageError
 from core.exchange.naming import slug
+from core.exchange.oddities import Oddities
 from core.exchange.public import Entry, NoResultsError, PublicChain, PublicFile, open_public
 from core.exchange.question_list import QuestionsKept, keep_questions
 from core.exchange.retelling import Retelling
-from core.exchange.totals import Oddities
 from core.exchange.totals_table import TotalsKept, keep_totals
 from core.lines import encode
 from core.store.library import TRIES, session_folders
@@ -160,7 +160,7 @@ def _write(retelling: Retelling, chains: Iterable[PublicChain], stage: Path, ses
     origin = retelling.origin
     folder = stage / _free_id(origin, stage, sessions)
     folder.mkdir(mode=0o700)
-    rows: list["ChainRow"] = []
+    rows: list[ChainRow] = []
 
     def noted() -> Iterator[PublicChain]:
         for chain in chains:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from core.chain import Chain, Idea
 from core.exchange.authors import authors
-from core.exchange.totals import odd_words
+from core.exchange.oddities import odd_words
 from core.models import YOU, Member
 from core.questions import OWN
 from core.rules import Rules

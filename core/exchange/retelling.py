@@ -20,8 +20,8 @@ from core.exchange.marks import (
     seconds_of,
     verdict_of,
 )
+from core.exchange.oddities import Oddities, odd_in, oddity_words
 from core.exchange.public import PublicChain, PublicProposal
-from core.exchange.totals import Oddities, odd_in, oddity_words
 from core.models import EmbedderSpec, Member, ModelSpec, TeamSpec, Usage
 from core.questions import Question, own_question
 from core.rules import Rules

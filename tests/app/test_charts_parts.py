@@ -8,16 +8,21 @@ from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, strategies
+from msgspec.structs import replace
+from numpy.random import default_rng
 from rich.ansi import AnsiDecoder
 
+from core.analysis.profiles import Map, Place
 from core.errors import UsageError
 from tests.app import made_up
 from tests.app.test_charts_drawn import made, text
 from tui.charts.axes import Points, axis, count_axis, draw_axes, log_axis, number
+from tui.charts.bars import hidden_words
 from tui.charts.canvas import Canvas
 from tui.charts.dots import Dots
+from tui.charts.heat import jagged_words
 from tui.charts.ideas_map import beside, draw_map, nearest
-from tui.charts.look import COLORLESS, DARK, FULL, LIGHT, PLAIN, SIXTEEN, glyphs_here, paint
+from tui.charts.look import COLORLESS, DARK, FULL, LIGHT, PLAIN, SIXTEEN, Look, glyphs_here, paint
 from tui.charts.printed import ColorSystem, csv_of, look_for, printed, svg, write
 from tui.charts.sheet import Sheet
 
@@ -141,6 +146,51 @@ def test_a_step_on_the_map_goes_that_way_or_nowhere() -> None:
                 break
             assert (places[place].x - places[before].x) * right + (places[place].y - places[before].y) * up > 0
         assert place == before
+
+
+@pytest.mark.parametrize("look", [DARK, COLORLESS, replace(COLORLESS, glyphs=PLAIN)])
+def test_where_ideas_crowd_shades_say_how_many_and_marks_who_stands_out(look: Look) -> None:
+    rng = default_rng(0)
+    everywhere = [(x, y, "anna") for x, y in rng.normal(0, 1, (20_000, 2)).tolist()]
+    in_a_corner = [(x, y, "bert") for x, y in rng.normal(2, 0.1, (600, 2)).tolist()]
+    places = tuple(
+        Place(x=x, y=y, chain=0, number=number, author=author, seed=None, verdict="passed")
+        for number, (x, y, author) in enumerate([*everywhere, *in_a_corner], 1)
+    )
+    found = draw_map(Map(places=places, explained=(0.3, 0.2), left_out=0), 80, 24, look)
+    drawn = ["".join(segment.text for segment in line) for line in found.lines]
+    shades, (anna, bert) = look.glyphs.shades[1:], look.glyphs.marks[:2]
+    assert not set(shades) & set(look.glyphs.marks)
+    cells = drawn[1:-3]
+    assert all(any(shade in line for line in cells) for shade in shades)
+    assert not any(anna in line for line in cells), "who is everywhere stands out nowhere"
+    column, row = found.area.cell(2, 2) if found.area else (0, 0)
+    marked = [(line.index(bert), y) for y, line in enumerate(drawn) if y and bert in line]
+    assert marked
+    assert all(abs(x - column) < 8 and abs(y - row) < 4 for x, y in marked)
+    assert "shade: how many" in drawn[-1]
+
+
+# ── winners, and how jagged ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_where_nobody_answered_all_leaves_it_says_so_and_shows_no_empty_table() -> None:
+    shown = text(made("winners", replace(made_up.WINNERS, contenders=())), 100, 30)
+    assert "No model answered the questions of all these leaves" in shown
+    assert "Over all leaves" not in shown
+
+
+def test_of_one_leaf_nothing_is_said_of_jaggedness() -> None:
+    row = made_up.LEAF_TABLE.rows[0]
+    only = replace(row, means=tuple(mean if place == 0 else None for place, mean in enumerate(row.means)))
+    assert "jaggedness" in jagged_words(row)
+    assert jagged_words(only).endswith(" only")
+
+
+def test_rows_that_are_hidden_are_told_only_where_there_are_some() -> None:
+    assert hidden_words(0, 12) == "↓ 12 more below"
+    assert hidden_words(3, 0) == "↑ 3 more above"
+    assert hidden_words(3, 12) == "↑ 3 more above   ↓ 12 more below"
 
 
 # ── in print and in files ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -254,6 +254,19 @@ async def test_where_it_is_narrow_a_key_shows_the_list_or_the_chart(app: Jagstor
         await until_shown(pilot, "From the fewest")
 
 
+@pytest.mark.parametrize("key", ["5", "."])
+async def test_where_the_list_hides_the_chart_asking_for_one_shows_it(
+    app: JagstormApp, places: list[Path], key: str
+) -> None:
+    async with profiles(app, places, 80, 24) as (pilot, _):
+        await until_shown(pilot, "From the fewest")
+        await pilot.press("v")
+        await until_shown(pilot, "Rules")
+        await pilot.press(key)
+        await until_shown(pilot, "Every model in every leaf" if key == "5" else "One benchmark against another")
+        assert "Rules" not in text_of(app)
+
+
 async def test_a_session_that_can_not_be_read_is_named_and_the_others_are_shown(
     app: JagstormApp, places: list[Path], tmp_path: Path
 ) -> None:

@@ -254,3 +254,11 @@ def test_one_line_says_what_is_wrong(jagstorm: Jagstorm, results: Path, words: t
     assert (code, out) == (2, "")
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("option", ["--coherence", "--embedding", "--judged"])
+@pytest.mark.parametrize("number", ["nan", "-1", "1e9", "inf", "much"])
+def test_a_threshold_is_a_number_in_its_range(jagstorm: Jagstorm, results: Path, option: str, number: str) -> None:
+    code, out, err = jagstorm("profile", str(results), option, number)
+    assert (code, out) == (2, "")
+    assert option in err

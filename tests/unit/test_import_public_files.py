@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from core.exchange.importing import ImportedSession, ResultsImported, import_results
+from core.exchange.oddities import Oddities
 from core.exchange.public import read_public
-from core.exchange.totals import Oddities, totals
 from core.state import State
 from core.store import library
 from tests.unit.exchanged import answer, write
+from tests.unit.totalled import totals
 
 Public = tuple[Path, list[ResultsImported]]
 

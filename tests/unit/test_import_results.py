@@ -10,7 +10,7 @@ import pytest
 from core import events as ev
 from core.errors import UsageError
 from core.exchange.importing import import_results
-from core.exchange.totals import Oddities
+from core.exchange.oddities import Oddities
 from core.questions import OWN, own_question
 from core.store import library
 from core.store.library import StoredSession

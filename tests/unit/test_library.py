@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from core import commands as cmd
 from core import events as ev
-from core.config import Plan
+from core.config import Origin, Plan
 from core.errors import SessionBusyError, SessionUnreadableError, StoreError, UsageError
 from core.opening import resume
 from core.providers.catalog import Providers
@@ -135,6 +135,16 @@ def test_what_is_not_there(three: Path, reference: str) -> None:
 def test_the_last_of_none(sessions: Path) -> None:
     with pytest.raises(UsageError, match=r"There are no sessions in .* yet: begin one with `jagstorm run`"):
         library.find(sessions, "last")
+
+
+def test_the_last_is_the_last_that_was_run_here_unless_all_were_imported(three: Path) -> None:
+    origin = Origin(file="model_m.json", digest="0" * 64, layout="sciaidanbench", model="m", temperature="0.7")
+    make(three, "20260303-100000-imported-dddd", replace(make_plan(), origin=origin))
+    assert library.find(three, "last").name == "20260302-100000-ice-cccc"
+    only = three.with_name("only-imported")
+    for number in (1, 2):
+        make(only, f"20260303-10000{number}-imported-dddd", replace(make_plan(), origin=origin))
+    assert library.find(only, "last").name == "20260303-100002-imported-dddd"
 
 
 def test_the_example_is_the_recorded_one_and_never_the_last_of_ones_own(three: Path) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from core.errors import UsageError
+from core.exchange.oddities import Oddities
 from core.exchange.public import NoResultsError, PublicChain, read_public
-from core.exchange.totals import Oddities, oddities, totals
+from tests.unit.totalled import oddities, totals
 
 
 def answer(number: int, text: str = "Listen to the bubbles.", **more: Any) -> dict[str, Any]:

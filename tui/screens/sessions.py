@@ -1,18 +1,25 @@
 """The sessions so far: open one, live where it runs and as a replay where it doesn't, or go on with it."""
 
+from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import DataTable, Footer
 
+from core.config import path_of
+from core.errors import JagstormError, UsageError
 from core.store import library
 from core.text import clean_line, shown
 from tui.host import host
+from tui.screens.dialogs import Ask
 from tui.widgets.line import Line
 from tui.words import END_WORDS
+
+MARK = "*"
 
 LOOK_EVERY = 2.0
 """Seconds between two looks at which sessions run."""
@@ -23,12 +30,16 @@ class SessionsScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "Open", tooltip="See it live where it runs, else watch it again", priority=True),
         Binding("r", "resume", "Resume", tooltip="Go on with the session where it was"),
+        Binding("space", "mark", "Mark", id="sessions.mark", tooltip="Mark several, to export or to profile"),
+        Binding("x", "export", "Export", id="sessions.export", tooltip="Write what is marked, or the one chosen"),
+        Binding("f4", "profiles", "Profiles", id="sessions.profiles", tooltip="Of what is marked, or of all"),
         Binding("q,escape", "back", "Back"),
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self._rows: dict[str, library.Summary] = {}
+        self._marked: set[str] = set()
 
     def compose(self) -> ComposeResult:
         yield Line("Sessions", shown(host(self).sessions), classes="title")
@@ -37,6 +48,7 @@ class SessionsScreen(Screen[None]):
 
     def on_mount(self) -> None:
         table = self.query_one(DataTable)
+        table.add_column("", width=1, key="mark")
         table.add_column("When", width=16)
         table.add_column("Pass", width=9)
         table.add_column("How it stands", width=20)
@@ -64,7 +76,8 @@ class SessionsScreen(Screen[None]):
             self._rows[str(row.folder)] = row
             said = row.problem if row.status == "damaged" else row.question
             stands = row.status + (f", {END_WORDS.get(row.reason, row.reason)}" if row.reason else "")
-            cells = (row.created[:16].replace("T", " "), f"{row.valid}/{row.ideas}", stands, said)
+            mark = MARK if str(row.folder) in self._marked else ""
+            cells = (mark, row.created[:16].replace("T", " "), f"{row.valid}/{row.ideas}", stands, said)
             table.add_row(*(Text(clean_line(cell, 300)) for cell in cells), key=str(row.folder))
         if chosen and str(chosen.folder) in self._rows:
             table.move_cursor(row=table.get_row_index(str(chosen.folder)))
@@ -85,6 +98,50 @@ class SessionsScreen(Screen[None]):
     def action_resume(self) -> None:
         if row := self._selected():
             host(self).resume_session(row.folder)
+
+    def action_mark(self) -> None:
+        if row := self._selected():
+            key = str(row.folder)
+            self._marked ^= {key}
+            table = self.query_one(DataTable)
+            table.update_cell(key, "mark", Text(MARK if key in self._marked else ""))
+            table.action_cursor_down()
+
+    def action_profiles(self) -> None:
+        from tui.screens.profiles import ProfilesScreen
+
+        self.app.push_screen(ProfilesScreen(self._marked_folders() or None))
+
+    def action_export(self) -> None:
+        """Ask for a file, whose name's end says how it is written."""
+        folders = self._marked_folders() or [row.folder for row in [self._selected()] if row]
+
+        def to(name: str | None) -> None:
+            if name:
+                self._write(folders, path_of(name))
+
+        if folders:
+            name = folders[0].name if len(folders) == 1 else "sessions"
+            title = "Export to which file?" if len(folders) == 1 else f"Export {len(folders)} sessions to which file?"
+            hint = "The end says what: .md, .html, .csv, .jsonl, .json, .cast   Enter write   Esc cancel"
+            self.app.push_screen(Ask(title, f"{name}.md", hint=hint), to)
+
+    @work(thread=True, exit_on_error=False, group="export")
+    def _write(self, folders: list[Path], path: Path) -> None:
+        from core.exchange.exporting import SUFFIXES, exported, write_whole
+
+        try:
+            if path.suffix.lower() not in SUFFIXES:
+                raise UsageError(f"{shown(path.name)} must end in {', '.join(SUFFIXES)}")
+            write_whole(path, exported(map(library.load, folders), SUFFIXES[path.suffix.lower()]))
+        except JagstormError as error:
+            self.app.call_from_thread(host(self).show_fault, error)
+        else:
+            self.app.call_from_thread(host(self).say, f"Written to {shown(path)}")
+
+    def _marked_folders(self) -> list[Path]:
+        """In the order of the table."""
+        return [row.folder for key, row in self._rows.items() if key in self._marked]
 
     def action_back(self) -> None:
         self.dismiss()

@@ -190,7 +190,7 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
         return [
             Segment(_mark(idea), bright if idea.pinned and not idea.removed else dim),
             Segment(f"{idea.number:>4}", dim),
-            Segment("▌" if idea.number in self.marked else " ", bright),
+            Segment("▌", bright) if idea.number in self.marked else Segment(" ", dim),
             Segment(text, body + Style(strike=True) if idea.removed else body),
             Segment(notes, dim),
             Segment(f"{'~' if idea.original else ' '}{fill(letter + under, author)} ", dim),

@@ -1,66 +1,16 @@
-"""What public results come to, model by model, and what is odd in them."""
+"""What is odd in public results: marked where it is, and counted."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from statistics import fmean
+from collections.abc import Iterable
 
 from msgspec import Struct
 
-from core.exchange.public import PublicAnswer, PublicChain
+from core.exchange.public import PublicAnswer
 
 ENDLESS = 20_000
 """Characters from which an answer is called endless: a chain of ours keeps no more of one."""
 
 _TAG = re.compile(r"</?answer>", re.IGNORECASE)
-
-
-class Totals(Struct, frozen=True, kw_only=True):
-    """One model over all its questions. Means are over the questions that it was asked."""
-
-    model: str
-    questions: int
-    responses: int
-    """Every answer, the failing one that ended a chain too: the paper's score."""
-    valid: int
-    """Without the one that a threshold stopped a chain at."""
-    fewest: int
-    most: int
-    by_leaf: dict[str, float]
-    """The mean of `responses` in each leaf that it was asked in."""
-    stops: dict[str, int]
-
-    @property
-    def mean_responses(self) -> float:
-        return self.responses / self.questions
-
-    @property
-    def mean_valid(self) -> float:
-        return self.valid / self.questions
-
-
-def totals(chains: Iterable[PublicChain]) -> dict[str, Totals]:
-    """By model, in the order they come."""
-    by_model: dict[str, list[PublicChain]] = {}
-    for chain in chains:
-        by_model.setdefault(chain.model, []).append(chain)
-    return {model: _totals(model, own) for model, own in by_model.items()}
-
-
-def _totals(model: str, chains: Sequence[PublicChain]) -> Totals:
-    by_leaf: dict[str, list[int]] = {}
-    for chain in chains:
-        by_leaf.setdefault(chain.leaf, []).append(chain.responses)
-    return Totals(
-        model=model,
-        questions=len(chains),
-        responses=sum(chain.responses for chain in chains),
-        valid=sum(chain.valid for chain in chains),
-        fewest=min(chain.responses for chain in chains),
-        most=max(chain.responses for chain in chains),
-        by_leaf={leaf: fmean(counts) for leaf, counts in by_leaf.items()},
-        stops=dict(Counter(chain.stop for chain in chains)),
-    )
 
 
 class Oddities(Struct, kw_only=True):
@@ -91,16 +41,6 @@ class Oddities(Struct, kw_only=True):
     def include(self, others: "Oddities") -> None:
         for name in Oddities.__struct_fields__:
             setattr(self, name, getattr(self, name) + getattr(others, name))
-
-
-def oddities(chains: Iterable[PublicChain]) -> Oddities:
-    """Those of chains and answers."""
-    found = Oddities()
-    for chain in chains:
-        found.without_answers += not chain.answers
-        for place, answer in enumerate(chain.answers, 1):
-            found.add(odd_in(answer, place, last=place == len(chain.answers)))
-    return found
 
 
 def odd_in(answer: PublicAnswer, place: int, *, last: bool) -> tuple[str, ...]:
