@@ -31,7 +31,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 test: $(READY)  ## run every test
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 4
 
 lint: $(READY)  ## formatting, lint, types, and who may import whom
 	@$(BIN)/ruff format --check .

@@ -18,6 +18,7 @@ from textual.screen import Screen
 from core.config import path_of, sessions_folder
 from core.errors import UsageError
 from core.files import write_private
+from core.levers import OwnFirst
 from core.models import TeamSpec
 from core.offers import no_default, offered
 from core.providers.catalog import Providers
@@ -60,6 +61,7 @@ class JagstormApp(SessionApp):
         team: TeamSpec | None = None,
         providers: Providers | None = None,
         config: str | None = None,
+        own_first: float | None = None,
         leave_terminal: Leave = let_go,
     ) -> None:
         """`first` opens what is to be seen first; `leave_terminal` is for sessions that are left running."""
@@ -78,6 +80,8 @@ class JagstormApp(SessionApp):
         self.question_paths = [path_of(name) for name in question_files]
         self.team = team
         """Named on the command line: it stands first."""
+        self.own_first = None if own_first is None else OwnFirst(minutes=own_first)
+        """Whether the person has asked to write before the team does."""
         self._first = first
         self.providers = providers or Providers()
         for theme in (themes.DARK, themes.LIGHT):

@@ -16,6 +16,7 @@ from tui.options import (
     DETACH,
     MAX_IDEAS,
     MODELS,
+    OWN_FIRST,
     QUESTIONS,
     SESSION,
     SESSIONS,
@@ -23,12 +24,14 @@ from tui.options import (
     judged,
     loudness,
     model_names,
+    own_ideas,
     question_ids,
     seed_wish,
     seeded,
     session_names,
     speed_factor,
     team_names,
+    with_shared,
 )
 from tui.profile_command import profile
 from tui.seed_command import seeds
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 @QUESTIONS
 @MODELS
 @CONFIG
+@OWN_FIRST
 @click.pass_context
 def cli(
     context: click.Context,
@@ -52,6 +56,7 @@ def cli(
     question_files: tuple[str, ...],
     models: tuple[str, ...],
     config: str | None,
+    own_first: float | None,
 ) -> None:
     """Brainstorm open scientific questions with a team of language models.
 
@@ -61,7 +66,7 @@ def cli(
     if context.invoked_subcommand is None:
         from tui.guard import run_app
 
-        context.exit(run_app(sessions, question_files, models, config))
+        context.exit(run_app(sessions, question_files, models, config, own_first))
 
 
 @cli.command()
@@ -78,6 +83,7 @@ def cli(
 @click.option("--paper", is_flag=True, help="The published benchmark's rules: the first failing idea ends the chain.")
 @budgeted
 @seeded
+@own_ideas
 @click.option(
     "--random-seed", type=click.IntRange(0, 2**63 - 1), metavar="N", help="To draw the same members and concepts again."
 )
@@ -97,7 +103,7 @@ def run(context: click.Context, /, **options: Any) -> None:
         from core.planning import Wishes
         from tui.headless import run_new
 
-    options = _with_shared(context, options)
+    options = with_shared(context, options)
     manner = {name: options.pop(name) for name in _MANNER}
     budget = Budget(**_taken(options, Budget.__struct_fields__))
     wishes = Wishes(seeds=seed_wish(options), **_taken(options, Wishes.__struct_fields__), budget=budget)
@@ -119,7 +125,7 @@ def resume(context: click.Context, /, headless: bool, **options: Any) -> None:
     """Go on with a session that was stopped, interrupted or killed."""
     from core.models import Budget
 
-    options = _with_shared(context, options)
+    options = with_shared(context, options)
     given = _taken(options, Budget.__struct_fields__)
     options["budget"] = Budget(**given) if given else None
     if headless or options["as_json"] or options["detach"]:
@@ -145,7 +151,7 @@ def replay(context: click.Context, /, **options: Any) -> None:
     """Watch a recorded session again. `jagstorm replay example` shows the one that comes with Jagstorm."""
     from tui.guard import replay_in_app
 
-    context.exit(replay_in_app(**_with_shared(context, options)))
+    context.exit(replay_in_app(**with_shared(context, options)))
 
 
 @cli.command()
@@ -158,7 +164,7 @@ def questions(context: click.Context, /, **options: Any) -> None:
     """List the questions of the bank, and your own."""
     from tui.listing import list_questions
 
-    list_questions(**_with_shared(context, options))
+    list_questions(**with_shared(context, options))
 
 
 @cli.command()
@@ -169,7 +175,7 @@ def sessions(context: click.Context, /, **options: Any) -> None:
     """List the sessions, newest first."""
     from tui.listing import list_sessions
 
-    list_sessions(**_with_shared(context, options))
+    list_sessions(**with_shared(context, options))
 
 
 @cli.command()
@@ -181,7 +187,7 @@ def show(context: click.Context, /, **options: Any) -> None:
     """Show a session: its ideas with their scores."""
     from tui.listing import show_session
 
-    show_session(**_with_shared(context, options))
+    show_session(**with_shared(context, options))
 
 
 @cli.group(invoke_without_command=True)
@@ -191,7 +197,7 @@ def show(context: click.Context, /, **options: Any) -> None:
 @click.pass_context
 def models(context: click.Context, /, **options: Any) -> None:
     """List the models that can be used here and now; try one, or fetch one."""
-    options = _with_shared(context, options)
+    options = with_shared(context, options)
     context.obj = {**context.obj, "config": options["config"]}
     if context.invoked_subcommand is None:
         with held_signals():
@@ -210,7 +216,7 @@ def models_test(context: click.Context, /, **options: Any) -> None:
     with held_signals():
         from tui.models import try_model
 
-    context.exit(try_model(**_with_shared(context, options)))
+    context.exit(try_model(**with_shared(context, options)))
 
 
 @models.command("pull")
@@ -236,7 +242,7 @@ def teams(context: click.Context, /, **options: Any) -> None:
     with held_signals():
         from tui.teams import show_teams
 
-    context.exit(show_teams(**_with_shared(context, options)))
+    context.exit(show_teams(**with_shared(context, options)))
 
 
 @cli.group()
@@ -258,7 +264,7 @@ def judge_check(context: click.Context, /, **options: Any) -> None:
     with held_signals():
         from tui.judging import check_judges
 
-    context.exit(check_judges(**_with_shared(context, options)))
+    context.exit(check_judges(**with_shared(context, options)))
 
 
 @cli.command()
@@ -270,7 +276,7 @@ def doctor(context: click.Context, /, **options: Any) -> None:
     with held_signals():
         from tui.doctor import print_doctor
 
-    context.exit(print_doctor(**_with_shared(context, options)))
+    context.exit(print_doctor(**with_shared(context, options)))
 
 
 @cli.command()
@@ -307,11 +313,6 @@ def _run_in(manner: dict[str, Any], start: "Callable[[Manner], int]") -> int:
     if manner.pop("detach"):
         return apart(lambda leave: start(Manner(leave=leave, **manner)))
     return start(Manner(**manner))
-
-
-def _with_shared(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:
-    """The command's options; those that it shares with `jagstorm` itself may also stand before its name."""
-    return {name: value or context.obj.get(name, value) for name, value in options.items()}
 
 
 def _taken(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:

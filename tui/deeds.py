@@ -113,12 +113,13 @@ def said(event: ev.Event, state: State) -> str:
 def _done(event: ev.Deed | ev.TaskGiven | ev.TeamChanged, state: State) -> str:
     match event:
         case ev.SeedInjected():
-            return f"{LEVERS[event.seed.lever]} “{clean_line(event.seed.name, 80)}” from step {event.step} on"
+            lasts = f", for {_count(event.steps, 'idea')}" if event.steps else ""
+            return f"{LEVERS[event.seed.lever]} “{clean_line(event.seed.name, 80)}” from step {event.step} on{lasts}"
         case ev.SeedWithdrawn():
             seed = state.seeds[event.id].injected.seed
             return f"{LEVERS[seed.lever]} “{clean_line(seed.name, 80)}” is withdrawn{_effect(event, state)}"
         case ev.SeedPolicySet():
-            return f"seeds come {policy_words(event.new)}"
+            return f"seeds: {policy_words(event.new)}"
         case ev.SteerAdded():
             return f"instruction in force{_effect(event, state)}"
         case ev.SteerWithdrawn():
@@ -126,7 +127,7 @@ def _done(event: ev.Deed | ev.TaskGiven | ev.TeamChanged, state: State) -> str:
         case ev.TaskGiven():
             return f"{TASKS[event.task]} {ideas_words(event.ideas)}"
         case ev.TeamChanged():
-            return f"{clean_line(event.team.name, 80)} goes on{_from_step(state.chain)}"
+            return f"team {clean_line(event.team.name, 80)} goes on{_from_step(state.chain)}"
         case _:
             return _done_to_idea(event, state)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from tui.options import AS_JSON, SESSIONS, session_names
+from tui.options import AS_JSON, SESSIONS, session_names, with_shared
 from tui.signals import held_signals
 
 FORMATS = ("md", "html", "csv", "jsonl", "sciaidanbench", "cast")
@@ -26,7 +26,7 @@ def import_(context: click.Context, /, **options: Any) -> None:
     with held_signals():
         from tui.exchanging import import_files
 
-    context.exit(import_files(**_with_shared(context, options)))
+    context.exit(import_files(**with_shared(context, options)))
 
 
 @click.command()
@@ -50,9 +50,4 @@ def export(context: click.Context, /, **options: Any) -> None:
     with held_signals():
         from tui.exchanging import export_sessions
 
-    context.exit(export_sessions(**_with_shared(context, options)))
-
-
-def _with_shared(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:
-    """The command's options; where sessions are may also stand before its name."""
-    return {name: value or context.obj.get(name, value) for name, value in options.items()}
+    context.exit(export_sessions(**with_shared(context, options)))

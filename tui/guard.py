@@ -36,8 +36,14 @@ RESTORE = (
 )
 
 
-def run_app(sessions: str | None, question_files: tuple[str, ...], models: tuple[str, ...], config: str | None) -> int:
-    """Open the app on its first screen. Returns the exit code.
+def run_app(
+    sessions: str | None,
+    question_files: tuple[str, ...],
+    models: tuple[str, ...],
+    config: str | None,
+    own_first: float | None = None,
+) -> int:
+    """Open the app on its first screen; `own_first` minutes are for the person's own ideas. Returns the exit code.
 
     Raises `ModelUnavailableError` for a file that is no model, `UsageError` for a name that means nothing and for
     settings that can't be read.
@@ -52,7 +58,9 @@ def run_app(sessions: str | None, question_files: tuple[str, ...], models: tuple
     team = team_for(Wishes(models=models), settings, results=earlier) if models else None
 
     def start(leave: Leave) -> int:
-        app = _app_class()(sessions, question_files, team=team, config=config, leave_terminal=leave)
+        app = _app_class()(
+            sessions, question_files, team=team, config=config, own_first=own_first, leave_terminal=leave
+        )
         return app.launch()
 
     return _guarded(start, sessions)

@@ -8,13 +8,17 @@ from collections.abc import Callable
 import click
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from core import commands as cmd
 from core import events as ev
+from core.analysis.shares import shares
 from core.chain import Chain
-from core.config import sessions_folder
+from core.config import path_of, sessions_folder
 from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, EXIT_MODEL, EXIT_STORE, NotPulledError, StoreError, UsageError
+from core.files import read_file
 from core.lengthening import TROUBLE
+from core.levers import OwnFirst
 from core.lines import encode
 from core.models import Budget
 from core.opening import begin, resume
@@ -22,11 +26,12 @@ from core.planning import Wishes, looks_for_models, plan_for
 from core.providers.catalog import Providers
 from core.questions import LONGEST, Question, own_question
 from core.serving import Serving
-from core.session import STORAGE, Session
+from core.session import OWN_FIRST, STORAGE, Session
 from core.settings import Settings
 from core.store import library
 from core.teams.results import EarlierSessions
-from core.text import clean_line, shown
+from core.text import clean, clean_line, shown
+from tui.deeds import share_lines
 from tui.detaching import Leave, let_go, on_terminal
 from tui.hints import attach_command, resume_command
 from tui.listing import bank_with
@@ -53,15 +58,44 @@ def run_new(
     wishes: Wishes,
     config: str | None,
     sessions: str | None,
+    own: str | None,
+    own_hidden: bool,
     manner: Manner,
 ) -> int:
-    """Run a new session to its end. Returns the exit code."""
+    """Run a new session to its end, with the ideas in the file `own` before the team's. Returns the exit code."""
     question = _question(text, question_id, question_files)
+    ideas = _own_ideas(own) if own else []
+    if ideas:
+        wishes = replace(wishes, own_first=OwnFirst(shown=not own_hidden))
     settings = settings_with_keys(config)
     folder = sessions_folder(sessions)
     found = models_here(settings) if looks_for_models(wishes, settings) else None
     plan = plan_for(question, wishes, settings, found, EarlierSessions(folder))
-    return _run_to_end(lambda providers: begin(folder, plan, providers), settings, manner)
+
+    def opened(providers: Providers) -> Session:
+        session = begin(folder, plan, providers)
+        for idea in ideas:
+            session.send(cmd.AddIdea(text=idea))
+        if ideas:
+            session.send(cmd.Resume())  # the plan holds it until they are written
+        return session
+
+    return _run_to_end(opened, settings, manner)
+
+
+def _own_ideas(path: str) -> list[str]:
+    """One a line. Raises `UsageError` for a file that can't be read, or that holds none."""
+    try:
+        content = sys.stdin.buffer.read() if path == "-" else read_file(path_of(path))
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{shown(path)} can't be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{shown(path)} is not UTF-8 text (byte {error.start})") from None
+    ideas = [idea for line in text.splitlines() if (idea := clean(line).strip())]
+    if not ideas:
+        raise UsageError(f"{shown(path)} holds no idea: write one a line")
+    return ideas
 
 
 def run_resumed(
@@ -209,8 +243,6 @@ class _Progress:
                 _say(f"      {event.judge} was wrong about a control ({event.kind})", dim=True)
             case ev.Notice():
                 _say(f"      {clean_line(event.text)}")
-            case ev.Paused() if event.by not in (STORAGE, TROUBLE):
-                _say(f"      paused by {event.by}: {attach_command(self._session.folder)}")
             case ev.ContextTrimmed() if self._verbose:
                 _say(f"      shows {event.shown} of {event.ideas} ideas: {event.why}", dim=True)
             case ev.StepStarted() if self._verbose:
@@ -218,6 +250,23 @@ class _Progress:
             case ev.ProposalFinished() if self._verbose:
                 usage = event.usage
                 _say(f"      {usage.output_tokens} tokens, {usage.tokens_per_second:.0f}/s", dim=True)
+            case _:
+                self._what_is_in_force(event)
+
+    def _what_is_in_force(self, event: ev.Event) -> None:
+        """What a person, or a policy, did to what the next prompts hold; and whom the session waits for."""
+        match event:
+            case ev.Paused() if event.by == OWN_FIRST:
+                _say(f"      own ideas first; to write more: {attach_command(self._session.folder)}", dim=True)
+            case ev.Paused() if event.by not in (STORAGE, TROUBLE):
+                _say(f"      paused by {event.by}: {attach_command(self._session.folder)}")
+            case ev.SeedInjected():
+                why = f", {event.why}" if event.why else ""
+                _say(f"      {event.seed.lever}: {clean_line(event.seed.name, 200)} ({event.by}{why})", dim=True)
+            case ev.SteerAdded():
+                _say(f"      instruction: {clean_line(event.text, 200)} ({event.by})", dim=True)
+            case ev.StepDropped() if self._verbose:
+                _say(f"      step {event.step} is asked anew: {event.why}", dim=True)
 
     def _retry(self, event: ev.RetryScheduled) -> None:
         """When a call is made again; why, where it is not the same as the last time."""
@@ -248,6 +297,8 @@ def _print_summary(session: Session) -> None:
     click.echo(f"{state.t:.0f} s, {state.output_tokens:,} tokens written{speed}{f', {cost}' if cost else ''}")
     if state.controls:
         click.echo(f"The judges were right about {state.controls_passed} of {state.controls} controls")
+    for line in share_lines(shares(state.chains.values())):
+        click.echo(line)
     click.echo(f"Saved in {shown(session.folder)}")
 
 

@@ -35,6 +35,25 @@ DETACH = click.option(
 MAX_IDEAS = click.option("--max-ideas", type=click.IntRange(1, 100_000), metavar="N", help="Stop after N ideas.")
 
 
+OWN_FIRST = click.option(
+    "--own-first",
+    metavar="[MINUTES]",
+    type=click.FloatRange(0, 1440, min_open=True),
+    is_flag=False,
+    flag_value=5.0,
+    help="Write ideas of your own before the team does; the minutes only advise (default: 5).",
+)
+
+
+def own_ideas(command: Any) -> Any:
+    """Ideas of one's own, for a session without a screen."""
+    given = click.option(
+        "--own", metavar="FILE", help="Your own ideas, one a line, before the team begins; - reads standard input."
+    )
+    hidden = click.option("--own-hidden", is_flag=True, help="Don't show the team your ideas of --own.")
+    return given(hidden(command))
+
+
 def session_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     from core.config import sessions_folder
     from core.errors import UsageError

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from tui.options import AS_JSON, QUESTIONS, SESSIONS, question_ids, seed_fields, session_names
+from tui.options import AS_JSON, QUESTIONS, SESSIONS, question_ids, seed_fields, session_names, with_shared
 from tui.signals import held_signals
 
 
@@ -29,7 +29,7 @@ def list_(context: click.Context, /, **options: Any) -> None:
         raise click.UsageError("--near and --far exclude each other")
     from tui.seeding import list_seeds
 
-    context.exit(list_seeds(**_with_shared(context, options)))
+    context.exit(list_seeds(**with_shared(context, options)))
 
 
 @seeds.command()
@@ -48,9 +48,4 @@ def effect(context: click.Context, /, **options: Any) -> None:
     with held_signals():
         from tui.seeding import show_effect
 
-    context.exit(show_effect(**_with_shared(context, options)))
-
-
-def _with_shared(context: click.Context, options: dict[str, Any]) -> dict[str, Any]:
-    """The command's options; those that it shares with `jagstorm` itself may also stand before its name."""
-    return {name: value or context.obj.get(name, value) for name, value in options.items()}
+    context.exit(show_effect(**with_shared(context, options)))

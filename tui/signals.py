@@ -10,7 +10,8 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def heeded() -> list[signal.Signals]:
     """Those that stop us; not a hang-up that whoever started us has us ignore, as nohup does."""
-    return [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+    unheard = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [number for number in STOPPING if not (unheard and number == signal.SIGHUP)]
 
 
 def interrupt_on_signals() -> None:

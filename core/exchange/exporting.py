@@ -65,8 +65,8 @@ def write_whole(path: Path, pieces: Iterable[str], *, replace: bool = False) -> 
     """
     path = path.resolve()  # through links, which stay
     if path.exists() and not (replace and path.is_file()):
-        kind = "is there already: --force replaces it" if path.is_file() else "is no file that can be replaced"
-        raise UsageError(f"{shown(path)} {kind}")
+        there = "is there already: choose another name, or replace it with --force"
+        raise UsageError(f"{shown(path)} {there if path.is_file() else 'is no file that can be replaced'}")
     part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.part")
     try:
         try:

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
-from textual.widgets import Input, Static, Tabs
+from textual.widgets import Static, Tabs
 
 from core import commands as cmd
 from core import events as ev
 from core.errors import ModelUnavailableError
-from core.levers import Each, Every, InForce, Off, Seed
+from core.levers import InForce, Off, Seed
 from core.prompts import idea_prompt
 from core.scoring import embeddings
 from core.seeds import ranking
@@ -360,55 +360,3 @@ async def test_the_live_screen_goes_on_beneath(sessions: Path) -> None:
         await until(pilot, lambda: any(idea.seeds for idea in live.feed.state.chain.ideas))  # type: ignore[union-attr]
         [at_work] = live.feed.state.seeds.values()
         assert (at_work.injected.seed.source, at_work.injected.seed.style) == ("bank", "mention")
-
-
-# ── when they come by themselves ──────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_a_policy_is_set_in_a_form_that_shows_what_belongs_to_it(app: JagstormApp) -> None:
-    found: list[object] = []
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until_shown(pilot, "Physics / Fundamental")
-        await app.push_screen(SeedPolicyScreen(Every(steps=5, distance="near", lasts=2)), found.append)
-        await until_shown(pilot, "Every so many steps")
-        assert "mean novelty" not in text_of(app)
-        field = app.screen.query_one("#steps", Input)
-        field.value = "0"
-        field.focus()
-        await pilot.press("enter")
-        await until_shown(pilot, "Every so many steps: a whole number, at least 1")
-        field.value = "7"
-        await pilot.press("enter")
-        await until(pilot, lambda: found)
-        assert found == [Every(steps=7, distance="near", lasts=2)]
-
-
-async def test_a_fixed_seed_must_be_one_of_the_bank(app: JagstormApp) -> None:
-    found: list[object] = []
-    async with app.run_test(size=(80, 24)) as pilot:
-        await until_shown(pilot, "Physics / Fundamental")
-        await app.push_screen(SeedPolicyScreen(Each()), found.append)
-        await until_shown(pilot, "Always this one")
-        field = app.screen.query_one("#seed", Input)
-        field.focus()
-        await pilot.press(*"vortex pining", "enter")
-        await until_shown(pilot, "There is no seed")
-        field.value = "vortex PINNING"
-        await pilot.press("enter")
-        await until(pilot, lambda: found)
-        assert found == [Each(seed="Vortex pinning")]
-
-
-async def test_setup_puts_the_policy_into_the_plan(app: JagstormApp) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until_shown(pilot, "Seeds   by hand")
-        await pilot.press("e")
-        await until(pilot, lambda: isinstance(app.screen, SeedPolicyScreen))
-        await pilot.press("enter", "down", "enter")
-        await until_shown(pilot, "Every so many steps")
-        await pilot.click("#done")
-        await until_shown(pilot, "far, every 4 steps, as analogy")
-        await pilot.press("down", "down", "enter", "down", "enter")
-        await until(pilot, lambda: isinstance(app.screen, LiveScreen))
-        assert isinstance(app.screen, LiveScreen)
-        assert app.screen.feed.plan.seeds == Every()

@@ -168,7 +168,7 @@ async def test_a_stopped_session_resumes_where_it_was_and_replays(sessions: Path
         await until_shown(pilot, "finished", 20)
         assert ideas_of(resumed)[: len(before)] == before
         assert len(ideas_of(resumed)) == 8
-        await pilot.press("p")
+        await pilot.press("R")
         await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
 
 
@@ -249,5 +249,7 @@ async def test_every_key_of_the_live_screen_is_in_the_help(sessions: Path) -> No
         await pilot.press("question_mark")
         await until_shown(pilot, "Add an idea of your own")
         shown = text_of(app)
-        for wanted in ("Pause", "Stop", "Open", "Find", "Copy", "The question in full"):
+        for wanted in ("Pause", "Stop", "Seed", "Steer", "Open", "Copy", "Take out", "* pinned"):
             assert wanted in shown
+        await pilot.press("end")
+        await until_shown(pilot, "The question in full")

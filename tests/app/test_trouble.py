@@ -33,7 +33,7 @@ async def test_a_fault_of_ours_is_shown_and_the_session_can_be_left(sessions: Pa
         await until(pilot, lambda: isinstance(app.screen, Fault))
         await until_shown(pilot, "A fault in Jagstorm itself")
         await pilot.press("escape")
-        await until_shown(pilot, "stopped")
+        await until_shown(pilot, "interrupted")
         await pilot.press("q")
         await until(pilot, lambda: isinstance(app.screen, SetupScreen))
         await pilot.press("ctrl+q")

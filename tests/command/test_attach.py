@@ -233,7 +233,7 @@ def test_ideas_of_a_session_that_nobody_runs_can_be_marked(jagstorm: Jagstorm, e
     rated = log(ended)[-1]
     assert (rated["type"], rated["idea"], rated["new"], rated["by"]) == ("idea_rated", 2, 4, WHO)
     code, _, err = jagstorm("send", "last", "pause")
-    assert (code, err) == (2, "jagstorm: The session has ended: resume it first\n")
+    assert (code, err) == (2, "jagstorm: The session has ended: its ideas can be marked; for more, resume it first\n")
 
 
 def test_a_session_on_another_machine_is_named(jagstorm: Jagstorm, running: Path) -> None:

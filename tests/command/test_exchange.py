@@ -217,7 +217,7 @@ def test_a_file_that_is_there_stays_as_it_is(jagstorm: Jagstorm, session: str, t
     out.write_text("mine")
     code, _, err = jagstorm("export", session, "-o", str(out))
     assert code == 2
-    assert "is there already: --force replaces it" in err
+    assert "is there already: choose another name, or replace it with --force" in err
     assert out.read_text() == "mine"
     assert jagstorm("export", session, "-o", str(out), "--force").code == 0
     assert out.read_text().startswith("# How to hear ice?")

@@ -30,6 +30,7 @@ from tui.deeds import policy_words, standing
 from tui.host import host
 from tui.levers import NEWEST, TYPED, first_new_line, holds, lever_rows, prompt_with
 from tui.screens.dialogs import Ask
+from tui.screens.following import Following
 from tui.screens.seed_policy import SeedPolicyScreen
 from tui.telling import tell, withdrawal
 from tui.widgets.field import Field
@@ -49,7 +50,7 @@ BANK, IDEAS, QUESTIONS, ANY, OTHERS = "bank", "ideas", "questions", "any", "leve
 OFF = "Seeds are off in this session. o sets when they come."
 
 
-class SeedDrawer(ModalScreen[None]):
+class SeedDrawer(ModalScreen[None], Following):
     """Closes when something was put into the prompts."""
 
     CSS_PATH = "../styles/drawer.tcss"
@@ -71,7 +72,7 @@ class SeedDrawer(ModalScreen[None]):
 
     def __init__(self, feed: Feed) -> None:
         super().__init__()
-        self._feed = feed
+        self.feed = feed
         self._stock: dict[str, Sequence[Seed]] = {OTHERS: levers()}
         """Seeds by where they come from, the nearest first once that is known."""
         self._marked: frozenset[str] = frozenset()
@@ -81,7 +82,6 @@ class SeedDrawer(ModalScreen[None]):
         self._style: SeedStyle = STYLES[0]
         self._steps = 1
         self._farthest_first = True
-        self._unsubscribe = feed.subscribe(self._on_event)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="drawer"):
@@ -104,30 +104,25 @@ class SeedDrawer(ModalScreen[None]):
             yield InForceList(id="force")
             yield Footer(show_command_palette=False)
 
-    def on_mount(self) -> None:
+    def on_mount(self) -> None:  # Textual calls the base class's as well
         self.query_one(SeedList).focus()
-        self._show_force()
-        self._show_how()
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width >= WIDE, "beside")
-
-    def on_unmount(self) -> None:
-        self._unsubscribe()
 
     # ── what there is ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def _question(self) -> Question:
-        chain = self._feed.state.chain
+        chain = self.feed.state.chain
         if chain is None:
-            return self._feed.plan.questions[0]
+            return self.feed.plan.questions[0]
         return Question(chain.question, chain.text, chain.domain, chain.subdomain)
 
     @property
     def _policy(self) -> SeedPolicy:
-        state = self._feed.state
-        return self._feed.plan.seeds if state.seed_policy is None else state.seed_policy
+        state = self.feed.state
+        return self.feed.plan.seeds if state.seed_policy is None else state.seed_policy
 
     @property
     def _tab(self) -> str:
@@ -156,7 +151,7 @@ class SeedDrawer(ModalScreen[None]):
     def _read(self, source: str) -> Stock:
         match source:
             case "ideas":
-                return stock_of_ideas(host(self).sessions, self._feed.plan.id, lambda: not self.is_attached)
+                return stock_of_ideas(host(self).sessions, self.feed.plan.id, lambda: not self.is_attached)
             case "questions":
                 return stock_of_questions(self._question, [*own_question_files(), *host(self).question_paths])
         return stock_of_bank()
@@ -243,20 +238,22 @@ class SeedDrawer(ModalScreen[None]):
     def _preview(self, row: Row) -> Content:
         if row.seed is None:
             return Content("Enter asks for it." if row is not NEWEST else "Enter asks the team; it stays forbidden.")
-        return prompt_with(self._styled(row.seed), self._feed, self._question.text)
+        return prompt_with(self._styled(row.seed), self.feed, self._question.text)
 
     def _styled(self, seed: Seed) -> Seed:
         return replace(seed, style=self._style) if seed.lever == "seed" else seed
 
     def _show_force(self) -> None:
-        rows = standing(self._feed.state)
+        rows = standing(self.feed.state)
         self.query_one(InForceList).show([], rows)
         self.query_one("#force-title", Line).show("In force", "w withdraw" * bool(rows))
 
-    def _on_event(self, event: ev.Event) -> None:
-        if self.is_attached and isinstance(event, ev.Deed):
-            self._show_force()
-            self._show_how()
+    def concerns(self, event: ev.Event) -> bool:
+        return isinstance(event, ev.Deed)
+
+    def show_state(self) -> None:
+        self._show_force()
+        self._show_how()
 
     # ── what a person does ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -276,7 +273,7 @@ class SeedDrawer(ModalScreen[None]):
         self._inject(event.row, self._steps)
 
     def on_in_force_list_withdrawn(self, event: InForceList.Withdrawn) -> None:
-        tell(self, self._feed, withdrawal(event.standing))
+        tell(self, self.feed, withdrawal(event.standing))
 
     def action_keep(self) -> None:
         if row := self.query_one(SeedList).selected:
@@ -294,7 +291,7 @@ class SeedDrawer(ModalScreen[None]):
         if isinstance(self._policy, Off) and not isinstance(command, cmd.DenyMechanism):
             host(self).say(OFF, severity="warning")
             return
-        if tell(self, self._feed, command):
+        if tell(self, self.feed, command):
             self.dismiss()
 
     def action_own(self) -> None:
@@ -348,7 +345,7 @@ class SeedDrawer(ModalScreen[None]):
     def action_policy(self) -> None:
         def change(policy: SeedPolicy | None) -> None:
             if policy is not None:
-                tell(self, self._feed, cmd.SetSeeds(policy=policy))
+                tell(self, self.feed, cmd.SetSeeds(policy=policy))
 
         self.app.push_screen(SeedPolicyScreen(self._policy), change)
 

@@ -82,6 +82,8 @@ class FeedScreen(Screen[None]):
         self.letters = self._letters_now(feed)
         """What members are called, by their names."""
         self._named = False
+        self._newest: int | None = None
+        """The number of the team's newest idea, if it has not been shown yet."""
         self._detailed: Idea | None = None
         self._paint_timer: Timer | None = None
         self._unsubscribe = feed.subscribe(self._on_event)
@@ -130,16 +132,16 @@ class FeedScreen(Screen[None]):
         """Note that something changed; what is shown is always read from the state."""
         if isinstance(event, ev.TeamChanged):
             self.letters = self._letters_now(self.feed)
-            self._show_names()
         elif isinstance(event, ev.IdeaAdded) and not event.by_person:
-            self._flash_if_picked(event.idea)
+            self._newest = event.idea
         self.touch()
 
-    def _flash_if_picked(self, number: int) -> None:
+    def _flash_if_picked(self, chain: Chain) -> None:
         """The pick among several joins the chain, and is seen to."""
-        idea = self.feed.state.chain.idea(number) if self.feed.state.chain else None
-        if idea and idea.chosen and self.is_running:
-            self.query_one(ChainList).flash(number)
+        idea = chain.idea(self._newest) if self._newest else None
+        self._newest = None
+        if idea and idea.chosen:
+            self.query_one(ChainList).flash(idea.number)
 
     @staticmethod
     def _letters_now(feed: Feed) -> dict[str, str]:
@@ -161,6 +163,8 @@ class FeedScreen(Screen[None]):
         self.query_one("#question", Line).show(clean_line(chain.text), self.progress(chain))
         chain_list = self.query_one(ChainList)
         chain_list.show(chain.ideas)
+        chain_list.rename(self._names)
+        self._flash_if_picked(chain)
         self._show_detail(chain_list.selected)
         self._paint_writing(self.scene(chain))
         self._paint_force()
@@ -193,6 +197,7 @@ class FeedScreen(Screen[None]):
         told += [f"seeds {policy_words(policy)}"] if not isinstance(policy, Hand) else []
         rows = standing(state)
         self.query_one(InForceList).show(told, rows)
+        self.set_class(not (told or rows), "nothing-in-force")
         line = self.query_one("#force-line", Line)
         line.set_class(not rows, "empty")
         line.show("In force: " + " · ".join(cut(row.line, 60) for row in rows))
@@ -280,12 +285,12 @@ class FeedScreen(Screen[None]):
 
     def action_names(self) -> None:
         self._named = not self._named
-        self._show_names()
         self.touch()
 
-    def _show_names(self) -> None:
-        names = {name: name for name in self.letters} if self._named else self.letters
-        self.query_one(ChainList).rename(names)
+    @property
+    def _names(self) -> dict[str, str]:
+        """What members are called now."""
+        return {name: name for name in self.letters} if self._named else self.letters
 
     def action_search(self) -> None:
         self.remove_class("show-chart")

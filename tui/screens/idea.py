@@ -17,10 +17,11 @@ from core.rules import dollars
 from core.text import clean_line
 from tui.deeds import LEVERS, TASKS, ideas_words, mark_words
 from tui.host import host
+from tui.screens.following import Following
 from tui.words import score_words, vote_lines
 
 
-class IdeaScreen(ModalScreen[None]):
+class IdeaScreen(ModalScreen[None], Following):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "close", "Close", id="idea.close"),
         Binding("left,up,k", "turn(-1)", "Before", id="idea.before", tooltip="The idea before"),
@@ -34,11 +35,11 @@ class IdeaScreen(ModalScreen[None]):
     def __init__(self, feed: Feed, number: int, letters: dict[str, str]) -> None:
         super().__init__()
         self.feed = feed
+        self._question = feed.state.current or ""
         self._number = number
         self._letters = letters
         self._named = False
         self._shown: tuple[Idea, int] | None = None
-        self._unsubscribe = feed.subscribe(self._on_event)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog idea"):
@@ -50,20 +51,9 @@ class IdeaScreen(ModalScreen[None]):
                 yield Static(markup=False, id="idea-more")
             yield Static(self.HINT, markup=False, classes="hint")
 
-    def on_mount(self) -> None:
-        self.fill()
-
-    def on_unmount(self) -> None:
-        self._unsubscribe()
-
-    def _on_event(self, event: ev.Event) -> None:
-        """What is under way goes on: scores, edits and what the team makes of the idea are seen as they come."""
-        if self.is_attached and not isinstance(event, ev.ProposalDelta | ev.ScoringProgress):
-            self.fill()
-
     @property
     def _chain(self) -> Chain:
-        chain = self.feed.state.chain
+        chain = self.feed.state.chains.get(self._question)
         assert chain is not None
         return chain
 
@@ -71,7 +61,7 @@ class IdeaScreen(ModalScreen[None]):
         """The idea that is shown."""
         return self._chain.idea(self._number)
 
-    def fill(self) -> None:
+    def show_state(self) -> None:
         """Show the idea as it is now, if it is not shown so already."""
         idea = self.at_hand()
         if idea is None or self._shown == (idea, len(self.feed.state.tasks)):
@@ -173,12 +163,12 @@ class IdeaScreen(ModalScreen[None]):
     def action_turn(self, by: int) -> None:
         if self._chain.idea(self._number + by):
             self._number += by
-            self.fill()
+            self.show_state()
 
     def action_names(self) -> None:
         self._named = not self._named
         self._shown = None
-        self.fill()
+        self.show_state()
 
     def action_scroll(self) -> None:
         self.query_one("#idea-scroll").scroll_page_down(animate=False)

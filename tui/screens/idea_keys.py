@@ -60,6 +60,11 @@ class IdeaKeys(Screen[None]):
         """The idea that keys are about."""
         raise NotImplementedError
 
+    @property
+    def question(self) -> str:
+        """The id of the question whose ideas are shown: a dialog may outlast it."""
+        return self.feed.state.current or ""
+
     def tell(self, command: cmd.AnyCommand) -> bool:
         """Whether the session obeys; if not, a toast says why."""
         return tell(self, self.feed, command)
@@ -77,9 +82,11 @@ class IdeaKeys(Screen[None]):
     def _edit_here(self, idea: Idea, text: str, said: str = "") -> None:
         from tui.screens.edit import Edit
 
+        question = self.question
+
         def edit(changed: str | None) -> None:
             if changed is not None:
-                self.tell(cmd.EditIdea(idea=idea.number, text=changed))
+                self.tell(cmd.EditIdea(question=question, idea=idea.number, text=changed))
 
         self.app.push_screen(Edit(f"Idea {idea.number}{said}", text), edit)
 
@@ -91,6 +98,7 @@ class IdeaKeys(Screen[None]):
         """In the person's own editor; what a failing one leaves is not lost."""
         from tui.editor import EditorFailedError, edited
 
+        question = self.question
         try:
             text = await edited(host(self), idea.text)
         except EditorFailedError as error:
@@ -100,29 +108,29 @@ class IdeaKeys(Screen[None]):
         except JagstormError as error:
             host(self).say(error.message, severity="warning")
         else:
-            self.tell(cmd.EditIdea(idea=idea.number, text=text))
+            self.tell(cmd.EditIdea(question=question, idea=idea.number, text=text))
 
     def action_remove(self) -> None:
         if idea := self._idea():
-            self.tell(cmd.RemoveIdea(idea=idea.number))
+            self.tell(cmd.RemoveIdea(question=self.question, idea=idea.number))
 
     def action_restore(self) -> None:
         if idea := self._idea():
-            self.tell(cmd.RestoreIdea(idea=idea.number))
+            self.tell(cmd.RestoreIdea(question=self.question, idea=idea.number))
 
     def action_pin(self) -> None:
         if idea := self._idea():
-            self.tell(cmd.PinIdea(idea=idea.number, on=not idea.pinned))
+            self.tell(cmd.PinIdea(question=self.question, idea=idea.number, on=not idea.pinned))
 
     def action_rate(self) -> None:
         idea = self._idea()
         if idea is None:
             return
-        number = idea.number
+        number, question = idea.number, self.question
 
         def rate(stars: int | None) -> None:
             if stars is not None:
-                self.tell(cmd.RateIdea(idea=number, stars=stars))
+                self.tell(cmd.RateIdea(question=question, idea=number, stars=stars))
 
         self.app.push_screen(Rate(f"How good is idea {number}?"), rate)
 
@@ -130,22 +138,22 @@ class IdeaKeys(Screen[None]):
         idea = self._idea()
         if idea is None:
             return
-        number = idea.number
+        number, question = idea.number, self.question
 
         def comment(text: str | None) -> None:
             if text is not None:
-                self.tell(cmd.CommentIdea(idea=number, text=text))
+                self.tell(cmd.CommentIdea(question=question, idea=number, text=text))
 
         hint = "Enter done, with nothing takes it back   Esc cancel"
         self.app.push_screen(Ask(f"Your comment on idea {number}", clean_line(idea.comment), hint=hint), comment)
 
     def action_develop(self) -> None:
         if idea := self._idea():
-            self.tell(cmd.DevelopIdea(idea=idea.number))
+            self.tell(cmd.DevelopIdea(question=self.question, idea=idea.number))
 
     def action_deny(self) -> None:
         if idea := self._idea():
-            self.tell(cmd.DenyMechanism(idea=idea.number))
+            self.tell(cmd.DenyMechanism(question=self.question, idea=idea.number))
 
     def action_fork(self) -> None:
         if idea := self._idea():

@@ -5,20 +5,20 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
 from core import commands as cmd
-from core import events as ev
 from core.chain import Chain
 from core.feed import Feed
 from core.models import YOU
+from core.session import OWN_FIRST
+from tui.screens.following import Following
 from tui.telling import tell
 from tui.widgets.field import Field
 from tui.widgets.line import Line
 
 
-class OwnFirstScreen(Screen[None]):
+class OwnFirstScreen(Following):
     """No scores, no chain, nobody else's words. Whoever sees a model's ideas first has fewer original ones."""
 
     CSS_PATH = "../styles/own_first.tcss"
@@ -38,10 +38,10 @@ class OwnFirstScreen(Screen[None]):
 
     def __init__(self, feed: Feed) -> None:
         super().__init__()
-        self._feed = feed
+        self.feed = feed
         self._minutes = 0
         """Since it began."""
-        self._unsubscribe = feed.subscribe(self._on_event)
+        self._left = False
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(can_focus=False):
@@ -51,34 +51,31 @@ class OwnFirstScreen(Screen[None]):
         yield Line(id="own-timer")
         yield Footer(show_command_palette=False)
 
-    def on_mount(self) -> None:
+    def on_mount(self) -> None:  # Textual calls the base class's as well
         self.query_one(Field).focus()
         self.set_interval(60, self._tick)
-        self._show()
 
-    def on_unmount(self) -> None:
-        self._unsubscribe()
+    def on_screen_resume(self) -> None:
+        self.show_state()
 
     @property
     def _chain(self) -> Chain:
-        chain = self._feed.state.chain
+        chain = self.feed.state.chain
         assert chain
         return chain
 
-    def _on_event(self, event: ev.Event) -> None:
-        """Whoever lets the team begin, here or elsewhere, ends this."""
-        if not self.is_attached:
-            return
-        if isinstance(event, ev.Resumed | ev.SessionEnded):
-            self.dismiss()
-        elif isinstance(event, ev.Deed):
-            self._show()
-
     def _tick(self) -> None:
         self._minutes += 1
-        self._show()
+        self.show_state()
 
-    def _show(self) -> None:
+    def show_state(self) -> None:
+        """Whoever lets the team begin, here or elsewhere, ends this."""
+        paused = self.feed.state.paused
+        if paused is None or paused.by != OWN_FIRST:
+            if self.is_current and not self._left:
+                self._left = True
+                self.dismiss()
+            return
         given = [idea for idea in self._chain.ideas if idea.author == YOU and not idea.removed]
         listed = "\n\n".join(f"{place:>2}  {idea.text}" for place, idea in enumerate(given, 1))
         ideas = self.query_one("#own-ideas", Static)
@@ -107,14 +104,14 @@ class OwnFirstScreen(Screen[None]):
 
     def action_give(self) -> None:
         field = self.query_one(Field)
-        if field.value.strip() and tell(self, self._feed, cmd.AddIdea(text=field.value)):
+        if field.value.strip() and tell(self, self.feed, cmd.AddIdea(text=field.value)):
             field.value = ""
             self.call_after_refresh(self.query_one(VerticalScroll).scroll_end, animate=False)
 
     def action_done(self) -> None:
         """What still stands in the line is given as well."""
         self.action_give()
-        tell(self, self._feed, cmd.Resume())
+        tell(self, self.feed, cmd.Resume())
 
     def action_undo(self) -> None:
-        tell(self, self._feed, cmd.Undo())
+        tell(self, self.feed, cmd.Undo())

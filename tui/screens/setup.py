@@ -75,7 +75,7 @@ class SetupScreen(Screen[None]):
         self._budget = host(self).settings.budget
         self._asked_for_budget = False
         self._seeds: SeedPolicy = Hand()
-        self._own_first: OwnFirst | None = None
+        self._own_first = host(self).own_first
         self._earlier: Counter[str] = Counter()
         self._best: dict[str, int] = {}
 

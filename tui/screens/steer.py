@@ -9,15 +9,15 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from core import commands as cmd
-from core import events as ev
 from core.feed import Feed
 from tui.deeds import standing
+from tui.screens.following import Following
 from tui.telling import tell, withdrawal
 from tui.widgets.field import Field
 from tui.widgets.in_force import InForceList
 
 
-class SteerScreen(ModalScreen[None]):
+class SteerScreen(ModalScreen[None], Following):
     """Enter gives the instruction; it is in every prompt from the next step on, until it is withdrawn."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -27,38 +27,27 @@ class SteerScreen(ModalScreen[None]):
 
     def __init__(self, feed: Feed) -> None:
         super().__init__()
-        self._feed = feed
-        self._unsubscribe = feed.subscribe(self._on_event)
+        self.feed = feed
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static("An instruction to the team, from now on", markup=False, classes="dialog-title")
-            yield Field(placeholder="such as: prefer what a student can test within a year")
+            yield Field(placeholder="such as: prefer what a student can test")
             yield Static("In force", markup=False, classes="heading")
             yield InForceList()
-            yield Static("Enter give   Tab what is in force   Del withdraw   Esc close", markup=False, classes="hint")
+            yield Static("Enter give   Tab the list   Del withdraw   Esc close", markup=False, classes="hint")
 
-    def on_mount(self) -> None:
-        self._show()
-
-    def on_unmount(self) -> None:
-        self._unsubscribe()
-
-    def _on_event(self, event: ev.Event) -> None:
-        if self.is_attached and isinstance(event, ev.Deed | ev.StepStarted):
-            self._show()
-
-    def _show(self) -> None:
-        self.query_one(InForceList).show([], standing(self._feed.state))
+    def show_state(self) -> None:
+        self.query_one(InForceList).show([], standing(self.feed.state))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        if not event.value.strip() or tell(self, self._feed, cmd.AddSteer(text=event.value)):
+        if not event.value.strip() or tell(self, self.feed, cmd.AddSteer(text=event.value)):
             self.dismiss()
 
     def on_in_force_list_withdrawn(self, event: InForceList.Withdrawn) -> None:
         event.stop()
-        tell(self, self._feed, withdrawal(event.standing))
+        tell(self, self.feed, withdrawal(event.standing))
 
     def action_to_list(self) -> None:
         self.query_one(InForceList).focus()

@@ -29,7 +29,7 @@ from tui.words import STRATEGIES
 class SteeredIdea(IdeaScreen, IdeaKeys):
     """An idea in full, with everything that can be done to it."""
 
-    HINT = "← → before, after   e edit  p pin  * rate  c comment  d work out  x take out  U undo   Esc close"
+    HINT = "← →  e edit  p pin  * rate  c comment  d work out  ? all  Esc close"
 
     def __init__(self, steering: "SteeringScreen", number: int) -> None:
         super().__init__(steering.feed, number, steering.letters)

@@ -106,9 +106,10 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
         return len(self._rows)
 
     def rename(self, letters: dict[str, str]) -> None:
-        """Show authors by other names."""
-        self._letters = letters
-        self.refresh()
+        """Show authors by these names."""
+        if letters != self._letters:
+            self._letters = letters
+            self.refresh()
 
     def mark(self, numbers: Sequence[int]) -> None:
         """Show these ideas as marked, and no others."""

@@ -12,7 +12,6 @@ from textual.widgets.option_list import Option
 from tui.deeds import Standing
 from tui.widgets.cells import cut
 
-
 LONGEST = 160
 """Cells of one row, which may take several lines."""
 

@@ -1,0 +1,119 @@
+"""The person writes before the team does: a quiet screen, ideas in the log at once, and then the team begins."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from textual.pilot import Pilot
+
+from core import events as ev
+from core.levers import OwnFirst
+from core.store.log import read_log
+from tests.app.screens import text_of, until, until_shown
+from tests.app.test_live import app_with
+from tests.conftest import QUESTION, make_plan
+from tests.scripted import ScriptedProvider, varied
+from tui.app import JagstormApp
+from tui.screens.live import LiveScreen
+from tui.screens.own_first import OwnFirstScreen
+from tui.screens.setup import SetupScreen
+
+
+@pytest.fixture
+def provider() -> ScriptedProvider:
+    return ScriptedProvider(varied, delay=0.005)
+
+
+@pytest.fixture
+def app(sessions: Path, provider: ScriptedProvider) -> JagstormApp:
+    return app_with(sessions, provider)
+
+
+async def begin(pilot: Pilot[int], *, shown: bool = True, minutes: float = 5) -> OwnFirstScreen:
+    app = pilot.app
+    assert isinstance(app, JagstormApp)
+    await until(pilot, lambda: isinstance(app.screen, SetupScreen))
+    app.start_session(replace(make_plan(max_ideas=4), own_first=OwnFirst(shown=shown, minutes=minutes)))
+    await until(pilot, lambda: isinstance(app.screen, OwnFirstScreen))
+    assert isinstance(app.screen, OwnFirstScreen)
+    return app.screen
+
+
+async def test_ideas_are_given_one_a_line_and_are_in_the_log_at_once(app: JagstormApp, sessions: Path) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        await until_shown(pilot, QUESTION.text[:40])
+        await until_shown(pilot, "about 5 minutes left")
+        await pilot.press(*"Ring the film", "enter", "enter", *"Paint the flux", "enter")
+        await until_shown(pilot, "2  Paint the flux")
+        [folder] = sessions.iterdir()
+        added = [event for event in read_log(folder).events if isinstance(event, ev.IdeaAdded)]
+        assert [(event.text, event.author) for event in added] == [("Ring the film", "you"), ("Paint the flux", "you")]
+        shown = text_of(app)
+        assert "novelty" not in shown, "no scores"
+        assert "who" not in shown.split(), "no chain"
+
+
+@pytest.mark.parametrize("shown", [True, False])
+async def test_then_the_team_begins_and_is_shown_them_or_not(
+    app: JagstormApp, provider: ScriptedProvider, shown: bool
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await begin(pilot, shown=shown)
+        await until_shown(pilot, "the team will see your ideas" if shown else "the team will not see your ideas")
+        await pilot.press(*"Ring the film", "enter")
+        assert not provider.calls, "the team waits"
+        await pilot.press(*"Paint the flux", "f2")
+        await until(pilot, lambda: isinstance(app.screen, LiveScreen))
+        await until_shown(pilot, "finished", 20)
+        assert ("Ring the film" in str(provider.calls[0].messages)) == shown
+        assert ("Paint the flux" in str(provider.calls[0].messages)) == shown, "what stood in the line was given too"
+        assert isinstance(app.screen, LiveScreen)
+        ideas = app.screen.feed.state.chain.ideas  # type: ignore[union-attr]
+        assert [idea.author for idea in ideas[:2]] == ["you", "you"]
+        assert all(idea.score for idea in ideas), "scored like any other"
+
+
+async def test_the_last_one_given_is_taken_back(app: JagstormApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await begin(pilot)
+        await pilot.press(*"Ring the film", "enter")
+        await until_shown(pilot, "1  Ring the film")
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: "Ring the film" not in text_of(app))
+
+
+async def test_the_timer_only_advises(app: JagstormApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await begin(pilot, minutes=1)
+        await until_shown(pilot, "about 1 minute left")
+        screen._tick()
+        await until_shown(pilot, "The time you gave yourself is over")
+        await pilot.press(*"One more", "enter")
+        await until_shown(pilot, "1  One more")
+        assert app.screen is screen
+
+
+async def test_at_the_end_it_is_said_whose_ideas_were_thought_well_of(app: JagstormApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await begin(pilot)
+        await pilot.press(*"Ring the film", "f2")
+        await until_shown(pilot, "finished", 20)
+        await pilot.press("home", "p", "asterisk", "4", "end", "asterisk", "2", "ctrl+q")
+        await until(pilot, lambda: app.return_code is not None or not app.is_running)
+    [line] = [line for line in app.parting_words if line.startswith("Pinned and rated")]
+    assert "1 yours (50%, of 1 idea, 4.0 of 5 on average)" in line
+
+
+async def test_it_is_chosen_on_the_first_screen_which_asks_whether_the_team_shall_see_them(app: JagstormApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_shown(pilot, "the team at once")
+        await pilot.press("o")
+        await until_shown(pilot, "Shall the team see your ideas?")
+        await pilot.press("down", "enter")
+        await until_shown(pilot, "you, about 5 minutes")
+        await pilot.press("o")
+        await until_shown(pilot, "the team at once")
+        await pilot.press("o", "enter", "n", *"Propose a way to cool a chip.", "enter")
+        await until(pilot, lambda: isinstance(app.screen, OwnFirstScreen))
+        await until_shown(pilot, "the team will see your ideas")
