@@ -31,7 +31,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 test: $(READY)  ## run every test
-	@$(BIN)/python -m pytest -n 4
+	@$(BIN)/python -m pytest -n 4 --dist worksteal
 
 lint: $(READY)  ## formatting, lint, types, and who may import whom
 	@$(BIN)/ruff format --check .

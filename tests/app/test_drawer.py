@@ -36,6 +36,7 @@ async def opened(pilot: Pilot[int], feed: Told) -> SeedDrawer:
     """The drawer over a session that stands still, with the whole bank and its distances."""
     await until_shown(pilot, "Physics / Fundamental")
     await pilot.app.push_screen(ToldScreen(feed))
+    await until_shown(pilot, "s Seed")  # its footer, which is not made while another screen is in front
     drawer = SeedDrawer(feed)
     await pilot.app.push_screen(drawer)
     await until(pilot, lambda: any(seed.distance for seed in seeds_of(drawer)))

@@ -36,6 +36,7 @@ async def begin(pilot: Pilot[int], *, shown: bool = True, minutes: float = 5) ->
     app.start_session(replace(make_plan(max_ideas=4), own_first=OwnFirst(shown=shown, minutes=minutes)))
     await until(pilot, lambda: isinstance(app.screen, OwnFirstScreen))
     assert isinstance(app.screen, OwnFirstScreen)
+    assert sum(isinstance(screen, OwnFirstScreen) for screen in app.screen_stack) == 1
     return app.screen
 
 

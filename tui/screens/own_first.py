@@ -41,7 +41,6 @@ class OwnFirstScreen(Following):
         self.feed = feed
         self._minutes = 0
         """Since it began."""
-        self._left = False
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(can_focus=False):
@@ -72,8 +71,7 @@ class OwnFirstScreen(Following):
         """Whoever lets the team begin, here or elsewhere, ends this."""
         paused = self.feed.state.paused
         if paused is None or paused.by != OWN_FIRST:
-            if self.is_current and not self._left:
-                self._left = True
+            if self.app.screen is self:
                 self.dismiss()
             return
         given = [idea for idea in self._chain.ideas if idea.author == YOU and not idea.removed]

@@ -152,7 +152,7 @@ class SteeringScreen(FeedScreen, IdeaKeys):
     def _let_the_person_begin(self) -> None:
         """Where the person writes before the team does, on a screen of its own."""
         paused = self.feed.state.paused
-        if paused and paused.by == OWN_FIRST and self.is_current:
+        if paused and paused.by == OWN_FIRST and self.app.screen is self:
             self.app.push_screen(OwnFirstScreen(self.feed))
 
     def scene(self, chain: Chain) -> Scene:
