@@ -51,7 +51,7 @@ async def test_f_forks_at_the_idea_under_the_cursor_and_both_sessions_go_on(sess
         assert (fork.feed.state.forked.session, fork.feed.state.forked.idea) == (first.feed.folder.name, 1)
         before = first.feed.state.seq
         await until(pilot, lambda: fork.feed.state.chain and fork.feed.state.chain.responses > 2)
-        assert first.feed.state.seq > before
+        await until(pilot, lambda: first.feed.state.seq > before)
         assert len(app.runs.under_way) == 2
         await pilot.press("ctrl+q")
         await until(pilot, lambda: not app.runs.under_way)
