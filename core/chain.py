@@ -8,9 +8,10 @@ from core import events as ev
 LASTING = frozenset({"quota", "denied", "missing", "address", "context", "request", "parameter"})
 """Kinds of failure that stay until a person does something about them."""
 
-Change = (
-    ev.IdeaScored | ev.IdeaEdited | ev.IdeaRemoved | ev.IdeaRestored | ev.IdeaPinned | ev.IdeaRated | ev.IdeaCommented
-)
+Mark = ev.IdeaEdited | ev.IdeaRemoved | ev.IdeaRestored | ev.IdeaPinned | ev.IdeaRated | ev.IdeaCommented
+"""What a person does to an idea that is there; also when the session has ended."""
+
+Change = ev.IdeaScored | Mark
 
 
 class Idea(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import Any
 
 from core import commands as cmd
 from core import events as ev
-from core.chain import Chain, Idea
+from core.chain import Chain, Idea, Mark
 from core.errors import UsageError
 from core.levers import Off, Seed, SeedPolicy
 from core.models import YOU
@@ -45,7 +45,7 @@ def marks(state: State, command: cmd.AnyCommand) -> list[ev.Event]:
     """
     if isinstance(command, _MARKING):
         events = _HANDLERS[type(command)](state, command)
-        if all(isinstance(event, _MARKS) for event in events):
+        if all(isinstance(event, Mark) for event in events):
             return events
     raise UsageError("The session has ended: its ideas can be marked; for more, resume it first")
 
@@ -333,7 +333,6 @@ def _check_untouched(state: State, deed: ev.IdeaPinned | ev.IdeaRated | ev.IdeaC
 
 
 _MARKING = cmd.Undo | cmd.EditIdea | cmd.RemoveIdea | cmd.RestoreIdea | cmd.PinIdea | cmd.RateIdea | cmd.CommentIdea
-_MARKS = ev.IdeaEdited | ev.IdeaRemoved | ev.IdeaRestored | ev.IdeaPinned | ev.IdeaRated | ev.IdeaCommented
 
 _HANDLERS: dict[type[cmd.Command], Callable[[State, Any], list[ev.Event]]] = {
     cmd.AddIdea: _add,

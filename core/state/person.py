@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from core import events as ev
-from core.chain import Chain, Idea
+from core.chain import Chain, Idea, Mark
 from core.levers import POLICY
 from core.state.record import SeedAtWork, State, SteerAtWork
 
@@ -16,7 +16,7 @@ def note(state: State, deed: ev.Deed) -> None:
         state.deeds.append(deed)
 
 
-def idea_changed(state: State, event: ev.IdeaEdited | ev.IdeaRemoved | ev.IdeaRestored | ev.IdeaPinned) -> None:
+def idea_changed(state: State, event: Mark) -> None:
     chain = state.chains.get(event.question)
     if chain is None or (before := chain.idea(event.idea)) is None:
         return
@@ -32,7 +32,6 @@ def idea_changed(state: State, event: ev.IdeaEdited | ev.IdeaRemoved | ev.IdeaRe
 _DONE: dict[type[ev.Deed], str] = {
     ev.IdeaEdited: "was edited",
     ev.IdeaRemoved: "was taken out",
-    ev.IdeaRestored: "was brought back",
     ev.IdeaPinned: "is pinned no longer",
 }
 
@@ -41,11 +40,6 @@ def _is_in_prompts(chain: Chain, idea: Idea) -> bool:
     """Whether a prompt of the step under way may show it: it was there when that was asked."""
     asked = [prompt.seq for prompt in chain.prompts.values()]
     return bool(asked) and idea.added < max(asked)
-
-
-def idea_marked(state: State, event: ev.IdeaRated | ev.IdeaCommented) -> None:
-    if chain := state.chains.get(event.question):
-        chain.change(event.idea, event)
 
 
 def seed_injected(state: State, event: ev.SeedInjected) -> None:

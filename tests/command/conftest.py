@@ -1,11 +1,12 @@
 """The command, run in this process as a shell would run it."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import NamedTuple
 
 import pytest
 
 from core.providers import catalog
+from tests.faults.server import FaultServer
 from tests.scripted import ScriptedProvider, varied
 from tui.cli import run_command
 
@@ -43,3 +44,10 @@ def jagstorm(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
         return Result(code, out, err)
 
     return run
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[FaultServer]:
+    """A real one, that answers as it is told."""
+    async with FaultServer() as server:
+        yield server

@@ -6,7 +6,6 @@ import re
 import socket
 import stat
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -49,12 +48,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
         return ""
 
     monkeypatch.setattr("core.doctor.native", loads)
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[FaultServer]:
-    async with FaultServer() as server:
-        yield server
 
 
 def config(text: str) -> None:

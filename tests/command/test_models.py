@@ -5,7 +5,6 @@ import json
 import os
 import re
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -48,12 +47,6 @@ def _without_ports() -> object:
     from msgspec.structs import replace
 
     return replace(catalogue(), ports=())
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[FaultServer]:
-    async with FaultServer() as server:
-        yield server
 
 
 def config(text: str) -> None:

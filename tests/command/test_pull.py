@@ -5,7 +5,6 @@ import io
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -19,12 +18,6 @@ from tests.faults.server import FaultServer
 from tui.pulling import ProgressLine
 
 RUN = "import sys; from tui.cli import leave; from tui.pulling import pull; leave(lambda: pull(sys.argv[1]))"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[FaultServer]:
-    async with FaultServer() as server:
-        yield server
 
 
 async def started(server: FaultServer, tmp_path: Path, name: str) -> asyncio.subprocess.Process:

@@ -27,12 +27,6 @@ SCHEMA = '{"type": "object", "properties": {"score": {"type": "integer", "minimu
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[FaultServer]:
-    async with FaultServer() as running:
-        yield running
-
-
-@pytest.fixture
 async def provider() -> AsyncIterator[AnthropicProvider]:
     provider = AnthropicProvider()
     yield provider

@@ -51,12 +51,6 @@ region = us-east-1
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[FaultServer]:
-    async with FaultServer() as running:
-        yield running
-
-
-@pytest.fixture
 async def provider() -> AsyncIterator[BedrockProvider]:
     provider = BedrockProvider()
     yield provider

@@ -1,6 +1,5 @@
 """Looking for models, with nothing here but what a test puts there."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -27,12 +26,6 @@ def _nothing_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("OLLAMA_HOST", NOBODY)
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[FaultServer]:
-    async with FaultServer() as server:
-        yield server
 
 
 async def look(

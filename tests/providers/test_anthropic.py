@@ -33,12 +33,11 @@ from tests.providers.anthropic_calls import (
     fail,
     finish_of,
     provider,
-    server,
     spec,
     text_of,
 )
 
-__all__ = ["_nothing_set", "provider", "server", "spec"]
+__all__ = ["_nothing_set", "provider", "spec"]
 
 
 def sent(chunks: list[Chunk]) -> dict[str, Parameter]:

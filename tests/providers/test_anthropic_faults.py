@@ -21,11 +21,10 @@ from tests.providers.anthropic_calls import (
     fail,
     finish_of,
     provider,
-    server,
     spec,
 )
 
-__all__ = ["_nothing_set", "provider", "server", "spec"]
+__all__ = ["_nothing_set", "provider", "spec"]
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from core.models import (
 from core.providers.anthropic import AnthropicProvider
 from tests.faults.anthropic_wire import sse, started
 from tests.faults.server import FaultServer, status, stream
-from tests.providers.anthropic_calls import WIRE, _nothing_set, ask, fail, provider, server, spec, text_of
+from tests.providers.anthropic_calls import WIRE, _nothing_set, ask, fail, provider, spec, text_of
 
-__all__ = ["_nothing_set", "provider", "server", "spec"]
+__all__ = ["_nothing_set", "provider", "spec"]
 
 SECRET = "sk-ant-planted-0123456789"
 

@@ -21,9 +21,9 @@ from core.models import (
 from core.providers.bedrock import BedrockProvider
 from tests.faults.bedrock_wire import answering, block, event, metadata
 from tests.faults.server import FaultServer, Watched
-from tests.providers.bedrock_calls import PROMPT, SCHEMA, WIRE, _aws, ask, fail, finish_of, provider, sent, server, spec
+from tests.providers.bedrock_calls import PROMPT, SCHEMA, WIRE, _aws, ask, fail, finish_of, provider, sent, spec
 
-__all__ = ["_aws", "provider", "server", "spec"]
+__all__ = ["_aws", "provider", "spec"]
 
 CALMLY = {"type": "adaptive", "display": "summarized"}
 

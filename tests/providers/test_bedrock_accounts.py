@@ -14,9 +14,9 @@ from core.models import (
 from core.providers.bedrock import BedrockProvider
 from tests.faults.bedrock_wire import failed
 from tests.faults.server import FaultServer, html, status
-from tests.providers.bedrock_calls import SECRET, TOKEN, WIRE, _aws, ask, fail, provider, server, spec
+from tests.providers.bedrock_calls import SECRET, TOKEN, WIRE, _aws, ask, fail, provider, spec
 
-__all__ = ["_aws", "provider", "server", "spec"]
+__all__ = ["_aws", "provider", "spec"]
 
 
 async def test_a_profile_signs_and_says_the_region(

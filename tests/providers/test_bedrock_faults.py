@@ -23,11 +23,10 @@ from tests.providers.bedrock_calls import (
     fail,
     finish_of,
     provider,
-    server,
     spec,
 )
 
-__all__ = ["_aws", "provider", "server", "spec"]
+__all__ = ["_aws", "provider", "spec"]
 
 
 @pytest.mark.parametrize(

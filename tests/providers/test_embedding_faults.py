@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -62,12 +61,6 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Kin
         monkeypatch.setenv(name, SECRET)
     kind: Kind = request.param
     return kind
-
-
-@pytest.fixture
-async def server() -> AsyncGenerator[FaultServer, None]:
-    async with FaultServer() as server:
-        yield server
 
 
 async def embed(kind: Kind, server: FaultServer, *handlers: Handler, patience: float = 5.0, **settings: Any) -> Vectors:

@@ -4,9 +4,9 @@ import pytest
 
 from core.models import ModelSpec
 from tests.faults.server import FaultServer, Handler, html, reset, status, stream
-from tests.providers.looking import KEY, NOBODY, _nothing_here, at_openai, look, server, with_models
+from tests.providers.looking import KEY, NOBODY, _nothing_here, at_openai, look, with_models
 
-__all__ = ["_nothing_here", "server"]
+__all__ = ["_nothing_here"]
 
 
 async def test_what_the_config_names(monkeypatch: pytest.MonkeyPatch, server: FaultServer) -> None:
