@@ -8,28 +8,20 @@ from pathlib import Path
 import click
 import msgspec
 
-from core.analysis.seed_effect import (
-    MEASURES,
-    MOST_APART,
-    SIGNIFICANT,
-    Contrast,
-    Effect,
-    Trend,
-    Verdict,
-    Written,
-    effect,
-    written,
-)
+from core.analysis.rescoring import as_stored
+from core.analysis.seed_effect import SIGNIFICANT, Contrast, Effect, Trend, Verdict, effect
+from core.analysis.seed_pairs import MEASURES, MOST_APART, written
 from core.config import path_of, sessions_folder
-from core.errors import EXIT_ENDED, JagstormError, ModelUnavailableError, UsageError
+from core.errors import EXIT_ENDED, ModelUnavailableError, UsageError
 from core.exchange.exporting import write_whole
 from core.levers import Seed
 from core.randomness import generator
 from core.scoring.embeddings import WordLlamaEmbedder
 from core.seeds.ranking import ranked, thirds
 from core.seeds.sources import banked, field_named, of_bank
-from core.store.library import find, load, session_folders
+from core.store.library import find, session_folders
 from core.store.log import EVENTS_FILE
+from core.store.tables import read_tables
 from core.text import clean_line, shown
 from tui.charts.printed import colors_here, printed, size_here
 from tui.charts.printed import svg as picture
@@ -103,7 +95,10 @@ def show_effect(*, names: tuple[str, ...], as_json: bool, svg: str | None, sessi
     if svg and (as_json or path_of(svg).suffix.lower() != ".svg"):
         raise UsageError("--svg writes a picture: name a file that ends in .svg, without --json")
     folders = _folders(names, sessions_folder(sessions))
-    ideas = [idea for folder in folders for idea in _ideas(folder)]
+    read = read_tables(folders)
+    for problem in read.problems:
+        click.echo(f"jagstorm: {clean_line(problem, 400)}", err=True)
+    ideas = written(as_stored(read.table))
     found = effect(ideas, _thirds({idea.question for idea in ideas if idea.seed}), generator(0, "seed effect"))
     if as_json:
         click.echo(msgspec.json.encode(found))
@@ -143,16 +138,6 @@ def _inside(folder: Path) -> list[Path]:
     """The sessions in a folder, and in the folders in it that comparisons have left."""
     compared = [session for inner in sorted(folder.glob("compare-*")) for session in session_folders(inner)]
     return session_folders(folder) + compared
-
-
-def _ideas(folder: Path) -> list[Written]:
-    """None of a session that can't be read: why is said."""
-    try:
-        stored = load(folder)
-        return written(stored.plan, stored.state())
-    except JagstormError as error:
-        click.echo(f"jagstorm: {clean_line(error.message, 400)}", err=True)
-        return []
 
 
 def _thirds(questions: Iterable[str]) -> dict[str, tuple[float, float]]:

@@ -288,13 +288,18 @@ class Contributions(Struct, frozen=True, kw_only=True):
 
 
 class SeedEffect(Struct, frozen=True, kw_only=True):
+    """One seed. None where it has no pairs."""
+
     seed: str
     ideas: int
     valid: int
+    pairs: int
+    """Of an idea under it and one without any, at about the same place of a chain."""
     novelty: float | None
+    """Mean embedding novelty in pairs: under the seed, and without."""
     without: float | None
-    """Mean novelty of the same chains' ideas that no seed was in force for, first ones left out."""
     difference: Interval | None
+    """Over chains."""
 
 
 class SeedEffects(Struct, frozen=True, kw_only=True):

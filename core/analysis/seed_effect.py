@@ -1,29 +1,20 @@
-"""Whether ideas written under a seed differ from those written without one, at the same place of a chain.
+"""Whether ideas written under a seed differ from those written without one: the mean difference within pairs."""
 
-Novelty falls as a chain grows, so each idea under a seed is paired with one that was written without, as near to its
-place as there is one: of the same chain, or of one that differs from it in nothing but its seeds. What seeds do is the
-mean difference within pairs.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from core.analysis.intervals import ENOUGH, Interval, ratio_interval
-from core.chain import Chain, Idea
-from core.config import Plan
-from core.events import IdeaScored
-from core.levers import POLICY, Each, Every
-from core.state import State
+from core.analysis.intervals import ENOUGH, Interval, column_ratios, ratio_interval
+from core.analysis.profiles import SeedEffect, SeedEffects
+from core.analysis.rescoring import Counts
+from core.analysis.seed_pairs import MEASURES, Measure, Pair, Written, of_both, paired, sums_by, written
+from core.analysis.table import Flags
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-
-MOST_APART = 3
-"""Places in their chains that two ideas of a pair may be apart."""
 
 SAME = 1e-6
 """Distances that are no farther apart are the same: they were measured on different machines."""
@@ -33,52 +24,9 @@ FLIPS = 9999
 
 SIGNIFICANT = 0.05
 
-Measure = Literal["embedding_novelty", "judged_novelty", "coherence", "passed"]
-
-MEASURES: tuple[Measure, ...] = ("embedding_novelty", "judged_novelty", "coherence", "passed")
-"""`passed` is 1 for an idea that no rule failed, 0 for one that failed: its mean is the share that survives."""
-
 Band = Literal["all", "near", "middle", "far"]
 
 Verdict = Literal["more", "less", "no difference seen", "too few to tell"]
-
-
-class Written(Struct, frozen=True, kw_only=True):
-    """An idea that the team wrote in a step. None for a score that nobody gave."""
-
-    chain: str
-    alike: tuple[str, ...]
-    """Question, team, random seed, embedder and judges: pairs are made among ideas that have these in common."""
-    question: str
-    """Its text."""
-    number: int
-    seed: str = ""
-    """The seed that it was written under; "" for none."""
-    distance: float | None = None
-    """The seed's, from the question."""
-    called: bool = False
-    """Whether the seed came because of how ideas went, by a person or at a plateau, and not at a step set before."""
-    embedding_novelty: float | None = None
-    judged_novelty: float | None = None
-    coherence: float | None = None
-    passed: float | None = None
-
-
-class Pair(Struct, frozen=True):
-    """An idea under a seed and one without."""
-
-    seeded: Written
-    plain: Written
-
-    @property
-    def cluster(self) -> tuple[str, ...]:
-        """What shares its luck: a chain; or, where they are of two, all that differ in nothing but their seeds."""
-        return self.seeded.alike if self.seeded.chain != self.plain.chain else (self.seeded.chain,)
-
-    @property
-    def block(self) -> tuple[str, ...]:
-        """What could have been swapped as one: two ideas of a chain; but of two chains all that they have."""
-        return self.cluster if self.seeded.chain != self.plain.chain else (*self.cluster, str(self.seeded.number))
 
 
 class Contrast(Struct, frozen=True, kw_only=True):
@@ -130,74 +78,6 @@ class Trend(Struct, frozen=True, kw_only=True):
     pairs: int
 
 
-# ── from sessions to pairs ────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def written(plan: Plan, state: State) -> list[Written]:
-    """The ideas of a session that tell something of seeds.
-
-    Left out: the first of a chain, whose novelty is 1 by definition, and what a person wrote or edited.
-    """
-    return [
-        _written(plan, state, chain, idea, idea.score)
-        for chain in state.chains.values()
-        for idea in chain.ideas[1:]
-        if idea.score and idea.prompt and not (idea.by_person or idea.original)
-    ]
-
-
-def _written(plan: Plan, state: State, chain: Chain, idea: Idea, score: IdeaScored) -> Written:
-    brought = [state.seeds[name].injected for name in idea.seeds if name in state.seeds]
-    seed = next((injected for injected in brought if injected.seed.lever == "seed"), None)
-    set_before = isinstance(state.seed_policy or plan.seeds, Every | Each)
-    return Written(
-        chain=f"{plan.id}/{chain.question}",
-        alike=(chain.text, plan.team.name, str(plan.random_seed), score.embedder, *sorted(score.judges)),
-        question=chain.text,
-        number=idea.number,
-        seed=seed.seed.name if seed else "",
-        distance=seed.seed.distance if seed else None,
-        called=seed is not None and not (seed.by == POLICY and set_before),
-        embedding_novelty=score.embedding_novelty,
-        judged_novelty=score.judged_novelty,
-        coherence=score.coherence,
-        passed=None if score.verdict == "unscored" else float(score.verdict == "passed"),
-    )
-
-
-def paired(ideas: Iterable[Written]) -> list[Pair]:
-    """Each idea under a seed with one without, so that they are as near to each other as can be.
-
-    An idea without is used once for each chain that has ideas under seeds.
-    """
-    plain: dict[tuple[str, ...], list[Written]] = {}
-    seeded: dict[tuple[tuple[str, ...], str], list[Written]] = {}
-    for idea in ideas:
-        if idea.seed:
-            seeded.setdefault((idea.alike, idea.chain), []).append(idea)
-        else:
-            plain.setdefault(idea.alike, []).append(idea)
-    return [pair for (alike, _), own in seeded.items() if alike in plain for pair in _matched(own, plain[alike])]
-
-
-def _matched(seeded: Sequence[Written], plain: Sequence[Written]) -> list[Pair]:
-    """By the Hungarian method (Kuhn 1955): the least sum of places apart."""
-    from scipy.optimize import linear_sum_assignment
-
-    apart = np.array([[other.number - idea.number for other in plain] for idea in seeded])
-    same = np.array([[other.chain == idea.chain for other in plain] for idea in seeded])
-    # Of two as near the one of the same chain; and by turns the one before and the one after, as novelty falls.
-    turn = np.where(np.arange(len(seeded)) % 2, 1, -1)[:, None]
-    cost = np.abs(apart) + 0.1 * ~same + 0.01 * (np.sign(apart) == turn)
-    cost[np.abs(apart) > MOST_APART] = 1e6
-    rows, columns = linear_sum_assignment(cost)
-    return [
-        Pair(seeded[row], plain[column])
-        for row, column in zip(rows, columns, strict=True)
-        if abs(apart[row, column]) <= MOST_APART
-    ]
-
-
 # ── from pairs to what they tell ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -240,12 +120,12 @@ def _band(idea: Written, thirds: Mapping[str, tuple[float, float]]) -> Band | No
 
 def _contrast(measure: Measure, band: Band, pairs: Sequence[Pair], rng: "Generator") -> Contrast | None:
     """None where no pair has it. Its verdict is still to come."""
-    kept, values = _values(measure, pairs)
+    kept, values = of_both(measure, pairs)
     if not kept:
         return None
     differences = values[:, 0] - values[:, 1]
-    blocks = _sums(differences, [pair.block for pair in kept])
-    clusters = _sums(differences, [pair.cluster for pair in kept])
+    blocks = sums_by([pair.block for pair in kept], differences)
+    clusters = sums_by([pair.cluster for pair in kept], differences)
     units = clusters if len(clusters) >= ENOUGH else blocks
     return Contrast(
         measure=measure,
@@ -258,22 +138,6 @@ def _contrast(measure: Measure, band: Band, pairs: Sequence[Pair], rng: "Generat
         p=_swapped(blocks[:, 0], rng) if len(blocks) > 1 else None,
         verdict="too few to tell",
     )
-
-
-def _values(measure: Measure, pairs: Sequence[Pair]) -> tuple[list[Pair], NDArray[np.float64]]:
-    """The pairs in which both have it, and (pairs, 2): with and without."""
-    both = [(pair, getattr(pair.seeded, measure), getattr(pair.plain, measure)) for pair in pairs]
-    known = [(pair, seeded, plain) for pair, seeded, plain in both if seeded is not None and plain is not None]
-    values = np.array([(seeded, plain) for _, seeded, plain in known], dtype=np.float64)
-    return [pair for pair, _, _ in known], values.reshape(len(known), 2)
-
-
-def _sums(differences: NDArray[np.float64], groups: Sequence[tuple[str, ...]]) -> NDArray[np.float64]:
-    """(groups, 2): for each group the sum of its differences, and how many they are."""
-    found: dict[tuple[str, ...], list[float]] = {}
-    for group, difference in zip(groups, differences, strict=True):
-        found.setdefault(group, []).append(float(difference))
-    return np.array([(sum(each), len(each)) for each in found.values()])
 
 
 def _swapped(sums: NDArray[np.float64], rng: "Generator") -> float:
@@ -318,7 +182,7 @@ def _verdict(contrast: Contrast, p: float, tests: int) -> Verdict:
 def _trend(pairs: Sequence[Pair], rng: "Generator") -> Trend | None:
     from scipy.stats import permutation_test, spearmanr
 
-    kept, values = _values("embedding_novelty", [pair for pair in pairs if pair.seeded.distance is not None])
+    kept, values = of_both("embedding_novelty", [pair for pair in pairs if pair.seeded.distance is not None])
     distances = [pair.seeded.distance for pair in kept]
     differences = values[:, 0] - values[:, 1]
     if len(kept) < ENOUGH or len(set(distances)) < 2 or len(set(differences)) < 2:
@@ -329,3 +193,36 @@ def _trend(pairs: Sequence[Pair], rng: "Generator") -> Trend | None:
 
     tested = permutation_test((distances,), rho, permutation_type="pairings", n_resamples=999, rng=rng)
     return Trend(rho=float(tested.statistic), p=float(tested.pvalue), pairs=len(kept))
+
+
+# ── seed by seed ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def by_seed(counts: Counts) -> SeedEffects:
+    """The chart `seeds`: each seed's ideas beside those that they are paired with, the seed that helped most first."""
+    pairs: dict[str, list[Pair]] = {}
+    for pair in paired(written(counts)):
+        pairs.setdefault(pair.seeded.seed, []).append(pair)
+    table = counts.table
+    under = counts.counted & (table.ideas.seed >= 0)
+    used = np.unique(table.ideas.seed[under]).tolist()
+    rows = [_helped(counts, under & (table.ideas.seed == seed), pairs.get(table.seeds[seed], [])) for seed in used]
+    return SeedEffects(rows=tuple(sorted(rows, key=lambda row: -(row.difference.value if row.difference else -1.0))))
+
+
+def _helped(counts: Counts, under: Flags, pairs: Sequence[Pair]) -> SeedEffect:
+    """`under` (ideas,) are those of one seed."""
+    ideas = counts.table.ideas
+    kept, values = of_both("embedding_novelty", pairs)
+    means = values.mean(axis=0).tolist() if kept else (None, None)
+    differences = sums_by([pair.cluster for pair in kept], values[:, 0] - values[:, 1]).reshape(-1, 2)
+    [difference] = column_ratios(differences[:, :1], differences[:, 1:])
+    return SeedEffect(
+        seed=counts.table.seeds[int(ideas.seed[under][0])],
+        ideas=int(under.sum()),
+        valid=int((under & ~counts.failed & ~ideas.removed).sum()),
+        pairs=len(kept),
+        novelty=means[0],
+        without=means[1],
+        difference=difference,
+    )

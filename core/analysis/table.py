@@ -50,8 +50,14 @@ class IdeaRow(Struct, frozen=True, kw_only=True, gc=False):
     """US dollars, for all of them; judges are not in it."""
     length: int = 0
     """Characters."""
+    scorers: str = ""
+    """Whose scores it has: those of others are no measure of the same."""
     seed: str | None = None
     """In force when it was asked for."""
+    seed_distance: float | None = None
+    """From the question."""
+    seed_called: bool = False
+    """Whether the seed came because of how ideas went, by a person or at a plateau, and not at a step set before."""
     offered: tuple[str, ...] = ()
     """Who else proposed something in its step."""
 
@@ -67,6 +73,9 @@ class ChainRow(Struct, frozen=True, kw_only=True):
     """A rule's name, `cap`, `budget`, `person`, `refused`, `error`, `empty`, `unfinished`."""
     censored: bool
     is_team: bool = False
+    setting: str = ""
+    """Team and random seed: chains on a question that have these in common differ in nothing but their seeds. "" for
+    one that was imported."""
     session: str = ""
     """Where it is stored."""
     place: int = 0
@@ -85,8 +94,11 @@ class IdeaColumns(Struct, frozen=True, kw_only=True, eq=False):
     """Rows of `ChainColumns`, never falling."""
     number: Ints
     author: Ints
+    scorers: Ints
     seed: Ints
     """-1: none."""
+    seed_distance: Floats
+    seed_called: Flags
     coherence: Floats
     embedding_novelty: Floats
     judged_novelty: Floats
@@ -108,6 +120,7 @@ class ChainColumns(Struct, frozen=True, kw_only=True, eq=False):
 
     model: Ints
     question: Ints
+    setting: Ints
     session: Ints
     place: Ints
     ended: Ints
@@ -136,9 +149,11 @@ class Table(Struct, frozen=True, kw_only=True, eq=False):
     models: tuple[str, ...]
     questions: tuple[Question, ...]
     """Each text of a leaf once, whatever it is called."""
+    settings: tuple[str, ...]
     sessions: tuple[str, ...]
     ends: tuple[str, ...]
     authors: tuple[str, ...]
+    scorers: tuple[str, ...]
     seeds: tuple[str, ...]
     chains: ChainColumns
     ideas: IdeaColumns
@@ -205,7 +220,7 @@ class _Names:
 
 def table_of(rows: Sequence[ChainRow]) -> Table:
     """The table of some chains."""
-    models, sessions, ends, authors, seeds = _Names(), _Names(), _Names(), _Names(), _Names()
+    models, settings, sessions, ends, authors, scorers, seeds = (_Names() for _ in range(7))
     ideas = [idea for row in rows for idea in row.ideas]
     chain_of_idea = [number for number, row in enumerate(rows) for _ in row.ideas]
     offers = [
@@ -219,6 +234,7 @@ def table_of(rows: Sequence[ChainRow]) -> Table:
         chains=ChainColumns(
             model=_ints(models.place(row.model) for row in rows),
             question=_ints(places),
+            setting=_ints(settings.place(row.setting) for row in rows),
             session=_ints(sessions.place(row.session) for row in rows),
             place=_ints(row.place for row in rows),
             ended=_ints(ends.place(row.ended) for row in rows),
@@ -234,7 +250,10 @@ def table_of(rows: Sequence[ChainRow]) -> Table:
             chain=_ints(chain_of_idea),
             number=_ints(idea.number for idea in ideas),
             author=_ints(authors.place(idea.author) for idea in ideas),
+            scorers=_ints(scorers.place(idea.scorers) for idea in ideas),
             seed=_ints(-1 if idea.seed is None else seeds.place(idea.seed) for idea in ideas),
+            seed_distance=_floats(idea.seed_distance for idea in ideas),
+            seed_called=_flags(idea.seed_called for idea in ideas),
             coherence=_floats(idea.coherence for idea in ideas),
             embedding_novelty=_floats(idea.embedding_novelty for idea in ideas),
             judged_novelty=_floats(idea.judged_novelty for idea in ideas),
@@ -256,9 +275,11 @@ def table_of(rows: Sequence[ChainRow]) -> Table:
         ),
         models=models.all(),
         questions=questions,
+        settings=settings.all(),
         sessions=sessions.all(),
         ends=ends.all(),
         authors=authors.all(),
+        scorers=scorers.all(),
         seeds=seeds.all(),
     )
 
@@ -284,9 +305,11 @@ def plain(values: Floats) -> tuple[float | None, ...]:
 NAMES = {
     "model": "models",
     "question": "questions",
+    "setting": "settings",
     "session": "sessions",
     "ended": "ends",
     "author": "authors",
+    "scorers": "scorers",
     "seed": "seeds",
 }
 """Columns that hold places among names, by the names that they are places among."""

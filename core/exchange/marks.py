@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core import events as ev
 from core.exchange.public import PublicAnswer, PublicChain, PublicProposal
-from core.models import YOU
+from core.models import YOU, EmbedderSpec
 from core.questions import OWN, Question
 from core.text import clean_line
 
@@ -19,6 +19,8 @@ FAILED: dict[str, ev.FailedRule] = {
 _ENDS: dict[str, ev.EndReason] = {**FAILED, "content_error": "refused"}
 """Ends of a chain; all else that a file may say is an error."""
 
+EMBEDDER = EmbedderSpec(name="text-embedding-3-large", provider="openai", model="text-embedding-3-large")
+"""Both benchmarks measure with it."""
 
 NOBODY = "unnamed"
 """A model without a name."""

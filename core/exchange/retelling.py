@@ -10,6 +10,7 @@ from core import events as ev
 from core.config import Origin, Plan
 from core.errors import UsageError
 from core.exchange.marks import (
+    EMBEDDER,
     FAILED,
     end_of,
     mark_of,
@@ -22,16 +23,13 @@ from core.exchange.marks import (
 )
 from core.exchange.oddities import Oddities, odd_in, oddity_words
 from core.exchange.public import PublicChain, PublicProposal
-from core.models import EmbedderSpec, Member, ModelSpec, TeamSpec, Usage
+from core.models import Member, ModelSpec, TeamSpec, Usage
 from core.questions import Question, own_question
 from core.rules import Rules
 from core.text import clean_line
 
 PROVIDER = "imported"
 """What serves the models of imported sessions: nothing does, so that none can be called."""
-
-EMBEDDER = EmbedderSpec(name="text-embedding-3-large", provider="openai", model="text-embedding-3-large")
-"""Both benchmarks measure with it."""
 
 RULES = Rules(patience=1, mechanical=False)
 """Both benchmarks' own."""

@@ -23,7 +23,7 @@ from core.text import clean, clean_all
 
 COLUMNS_FILE = "columns.msgpack"
 
-FORMAT = 1
+FORMAT = 2
 """Of the file: with another number all are made anew."""
 
 Stamp = tuple[int, int, int, int]
@@ -39,8 +39,10 @@ class _Kept(Struct, frozen=True, kw_only=True):
     stamp: Stamp
     models: tuple[str, ...]
     questions: tuple[Question, ...]
+    settings: tuple[str, ...]
     ends: tuple[str, ...]
     authors: tuple[str, ...]
+    scorers: tuple[str, ...]
     seeds: tuple[str, ...]
     chains: dict[str, bytes]
     ideas: dict[str, bytes]
@@ -72,8 +74,10 @@ def kept(folder: Path, stamp: Stamp) -> Table | None:
             models=_clean(found.models),
             questions=tuple(Question(*clean_all(astuple(each))) for each in found.questions),
             sessions=(str(folder),),
+            settings=_clean(found.settings),
             ends=_clean(found.ends),
             authors=_clean(found.authors),
+            scorers=_clean(found.scorers),
             seeds=_clean(found.seeds),
             chains=_columns(_NO_CHAINS.chains, found.chains),
             ideas=_columns(_NO_CHAINS.ideas, found.ideas),
@@ -93,8 +97,10 @@ def keep(folder: Path, stamp: Stamp, table: Table) -> None:
             stamp=stamp,
             models=table.models,
             questions=table.questions,
+            settings=table.settings,
             ends=table.ends,
             authors=table.authors,
+            scorers=table.scorers,
             seeds=table.seeds,
             chains=_bytes(table.chains),
             ideas=_bytes(table.ideas),

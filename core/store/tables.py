@@ -14,6 +14,7 @@ from core.config import Plan, read_plan
 from core.errors import JagstormError
 from core.events import EndReason
 from core.exchange.marks import (
+    EMBEDDER,
     end_of,
     member_name,
     question_of,
@@ -22,6 +23,7 @@ from core.exchange.marks import (
     writers_of,
 )
 from core.exchange.public import PublicChain, read_public
+from core.levers import POLICY, Each, Every
 from core.models import ModelSpec, Usage, added
 from core.questions import Question
 from core.state import State, fold
@@ -102,10 +104,11 @@ def _session_chains(plan: Plan, state: State, session: str) -> list[ChainRow]:
         ChainRow(
             model=_called(members[0].model) if len(members) == 1 else plan.team.name,
             question=Question(chain.question, chain.text, chain.domain, chain.subdomain),
-            ideas=[_idea(state, idea, thinks=idea.author in thinkers) for idea in chain.ideas],
+            ideas=[_idea(plan, state, idea, thinks=idea.author in thinkers) for idea in chain.ideas],
             ended=_end(chain.ended.reason if chain.ended else None, len(chain.ideas)),
             censored=chain.ended is None or chain.ended.censored,
             is_team=len(members) > 1,
+            setting="" if plan.origin else f"{plan.team.name}\n{plan.random_seed}",
             session=session,
             place=place,
             rule_coherence=plan.rules.coherence,
@@ -132,10 +135,12 @@ def _called(spec: ModelSpec) -> str:
     return f"{spec.name} ({more})" if more else spec.name
 
 
-def _idea(state: State, idea: Idea, *, thinks: bool) -> IdeaRow:
+def _idea(plan: Plan, state: State, idea: Idea, *, thinks: bool) -> IdeaRow:
     """`thinks`: whether its author ever used reasoning tokens, so that none are known to be none."""
     score = idea.score
-    seed = next((state.seeds[seed].injected.seed.name for seed in idea.seeds if seed in state.seeds), None)
+    brought = [state.seeds[name].injected for name in idea.seeds if name in state.seeds]
+    under = next((injected for injected in brought if injected.seed.lever == "seed"), None)
+    set_before = isinstance(state.seed_policy or plan.seeds, Every | Each)
     usage, cost = _spent(idea)
     return IdeaRow(
         number=idea.number,
@@ -154,7 +159,10 @@ def _idea(state: State, idea: Idea, *, thinks: bool) -> IdeaRow:
         seconds=usage.seconds or None,
         cost=cost,
         length=len(idea.text),
-        seed=seed,
+        scorers="\n".join((score.embedder, *sorted(score.judges))) if score else "",
+        seed=under.seed.name if under else None,
+        seed_distance=under.seed.distance if under else None,
+        seed_called=under is not None and not (under.by == POLICY and set_before),
         offered=tuple(other.member for other in idea.others),
     )
 
@@ -205,5 +213,6 @@ def _answer(chain: PublicChain, position: int, seconds: float) -> IdeaRow:
         reasoning_tokens=answer.reasoning_tokens,
         seconds=seconds or None,
         length=len(answer.text),
+        scorers=EMBEDDER.name,
         offered=tuple(offered),
     )

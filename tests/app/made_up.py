@@ -250,6 +250,7 @@ SEEDS = SeedEffects(
             seed=seed,
             ideas=12,
             valid=10,
+            pairs=0 if by == 0.0 else 12,
             novelty=0.4 + by,
             without=0.4,
             difference=None if by == 0.0 else Interval(by, by - 0.08, by + 0.08, 12),

@@ -1,6 +1,6 @@
 """Who contributed what, which seeds helped, what ideas take, and whether short texts buy novelty."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from core.analysis.brevity import brevities
 from core.analysis.intervals import Interval
 from core.analysis.members import contributions
 from core.analysis.rescoring import Change, rescored
-from core.analysis.seeding import seed_effects
+from core.analysis.seed_effect import by_seed
 from core.analysis.series import chain_series
 from core.analysis.spending import costs, efforts
 from core.analysis.table import ChainRow, IdeaRow
@@ -71,54 +71,42 @@ def falling(number: int) -> float:
     return 0.8 - 0.15 * float(np.log(number))
 
 
-def test_a_seed_that_does_nothing_has_no_effect_however_late_it_comes() -> None:
-    rows = [
-        chain(
-            *(
-                {"embedding_novelty": falling(number), "seed": "moss" if number > 8 else None}
-                for number in range(1, 13)
-            ),
-            asked=f"q{place}",
-        )
-        for place in range(3)
-    ]
-    [found] = seed_effects(counts_of(*rows)).rows
-    assert found.seed == "moss"
-    assert (found.ideas, found.valid) == (12, 12)
-    assert found.novelty is not None
-    assert found.without is not None
-    assert found.novelty < found.without - 0.1, "it came late, when all is less novel"
+def seeded_chain(asked: str, lift: Mapping[str, float], seeds: Sequence[str | None]) -> ChainRow:
+    """Novelty falls along it, and is higher under a seed by what that one lifts it."""
+    return chain(
+        *(
+            {"embedding_novelty": falling(number) + lift.get(seed or "", 0.0), "seed": seed}
+            for number, seed in enumerate(seeds, 1)
+        ),
+        asked=asked,
+    )
+
+
+def test_each_idea_under_a_seed_stands_beside_one_without_at_its_place() -> None:
+    seeds = [None] * 8 + ["moss", None] * 3
+    [found] = by_seed(counts_of(*(seeded_chain(f"q{place}", {}, seeds) for place in range(3)))).rows
+    assert (found.seed, found.ideas, found.valid, found.pairs) == ("moss", 9, 9, 9)
     assert found.difference is not None
-    assert found.difference.value == pytest.approx(0.0, abs=1e-9)
+    assert found.difference.value == pytest.approx(0.0, abs=0.02), "it came late, when all is less novel"
+    assert found.difference.runs == 3
 
 
 def test_seeds_that_help_come_first() -> None:
-    lift = {"moss": 0.1, "salt": -0.1}
-    rows = [
-        chain(
-            *(
-                {
-                    "embedding_novelty": falling(number) + lift.get(seed or "", 0.0),
-                    "seed": seed,
-                }
-                for number, seed in enumerate([None, None, "moss", None, "salt", None, "moss", None], 1)
-            ),
-            asked=f"q{place}",
-        )
-        for place in range(3)
-    ]
-    moss, salt = seed_effects(counts_of(*rows)).rows
+    seeds = [None, None, "salt", None, None, "moss", None, None]
+    rows = [seeded_chain(f"q{place}", {"moss": 0.1, "salt": -0.1}, seeds) for place in range(3)]
+    moss, salt = by_seed(counts_of(*rows)).rows
     assert (moss.seed, salt.seed) == ("moss", "salt")
-    assert moss.difference is not None
-    assert salt.difference is not None
-    assert moss.difference.value == pytest.approx(0.1)
-    assert salt.difference.value == pytest.approx(-0.1)
-    assert moss.difference.runs == 3
+    for found, lift in ((moss, 0.1), (salt, -0.1)):
+        assert found.difference is not None
+        assert found.novelty is not None
+        assert found.without is not None
+        assert found.difference.value == pytest.approx(found.novelty - found.without)
+        assert found.difference.value == pytest.approx(lift, abs=0.06), "neighbours differ by a little themselves"
 
 
 def test_a_chain_that_had_a_seed_all_along_is_compared_with_nothing() -> None:
-    [found] = seed_effects(counts_of(chain({"seed": "moss"}, {"seed": "moss"}))).rows
-    assert found.difference is None
+    [found] = by_seed(counts_of(chain({"seed": "moss"}, {"seed": "moss"}))).rows
+    assert (found.ideas, found.pairs, found.difference, found.novelty) == (2, 0, None, None)
 
 
 # ── what it takes ─────────────────────────────────────────────────────────────────────────────────────────────────────

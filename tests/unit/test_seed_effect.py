@@ -1,7 +1,8 @@
 """Whether seeds help: how ideas are paired, and what is said of the pairs."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,10 +10,14 @@ from msgspec.structs import replace
 
 from core import events as ev
 from core.analysis.intervals import ENOUGH
-from core.analysis.seed_effect import FLIPS, Contrast, Effect, Written, effect, paired, written
+from core.analysis.rescoring import as_stored
+from core.analysis.seed_effect import FLIPS, Contrast, Effect, effect
+from core.analysis.seed_pairs import Written, paired, written
+from core.config import Plan
 from core.levers import POLICY, Each, Hand, Plateau, Seed
 from core.randomness import generator
-from core.state import State, fold
+from core.store.library import create
+from core.store.tables import session_table
 from tests.app.told import Recorder, begun
 from tests.conftest import QUESTION, make_plan
 
@@ -57,40 +62,60 @@ def injected(name: str, *, by: str = POLICY, lever: str = "seed") -> ev.SeedInje
     return ev.SeedInjected(question=QUESTION.id, id=name, seed=seed, step=1, by=by)
 
 
-def state_of(recorder: Recorder) -> State:
-    return fold(recorder.events)
+@pytest.fixture
+def looked_at(tmp_path: Path) -> Callable[[Recorder, Plan], list[Written]]:
+    """What is looked at of a session with these events."""
+
+    def read(recorder: Recorder, plan: Plan) -> list[Written]:
+        log = create(tmp_path, plan)
+        for event in recorder.events:
+            log.append(event)
+        log.close()
+        return written(as_stored(session_table(log.folder)))
+
+    return read
 
 
-def test_an_idea_is_looked_at_with_its_seed_its_place_and_its_scores() -> None:
+LookedAt = Callable[[Recorder, Plan], list[Written]]
+
+
+def test_an_idea_is_looked_at_with_its_seed_its_place_and_its_scores(looked_at: LookedAt) -> None:
     plan = replace(make_plan(), seeds=Each())
-    _, third, _, last = written(plan, state_of(session({3: injected("codes")})))
+    _, third, _, last = looked_at(session({3: injected("codes")}), plan)
     assert (third.number, third.seed, third.distance, third.called) == (3, "codes", 0.95, False)
     assert third.embedding_novelty == pytest.approx(0.6)
     assert (third.coherence, third.judged_novelty) == (80, None)
     assert (third.passed, last.passed, last.seed) == (1.0, 0.0, "")
 
 
-def test_the_first_of_a_chain_and_what_a_person_wrote_or_edited_tell_nothing() -> None:
-    recorder = session({})
-    recorder.add(ev.IdeaAdded(question=QUESTION.id, idea=6, step=5, text="Mine", author="you"))
-    recorder.score(6, 0.7)
+def test_the_first_of_a_chain_and_what_a_person_wrote_edited_or_took_out_tell_nothing(looked_at: LookedAt) -> None:
+    recorder = session({4: injected("codes")}, last=6)
+    recorder.add(ev.IdeaAdded(question=QUESTION.id, idea=7, step=6, text="Mine", author="you"))
+    recorder.score(7, 0.7)
     recorder.add(ev.IdeaEdited(question=QUESTION.id, idea=2, old="Idea 2", new="Other"))
     recorder.score(2, 0.7)
-    assert [each.number for each in written(make_plan(), state_of(recorder))] == [3, 4, 5]
+    recorder.add(ev.IdeaRemoved(question=QUESTION.id, idea=5))
+    assert [each.number for each in looked_at(recorder, make_plan())] == [3, 4, 6]
 
 
 @pytest.mark.parametrize(
     ("policy", "by", "called"), [(Hand(), "you", True), (Plateau(), POLICY, True), (Each(), "you", True)]
 )
-def test_a_seed_that_came_because_of_how_ideas_went_is_known(policy: Hand, by: str, called: bool) -> None:
-    plan = replace(make_plan(), seeds=policy)
-    third = written(plan, state_of(session({3: injected("codes", by=by)})))[1]
+def test_a_seed_that_came_because_of_how_ideas_went_is_known(
+    policy: Hand, by: str, called: bool, looked_at: LookedAt
+) -> None:
+    third = looked_at(session({3: injected("codes", by=by)}), replace(make_plan(), seeds=policy))[1]
     assert third.called is called
 
 
-def test_another_lever_is_no_seed() -> None:
-    third = written(make_plan(), state_of(session({3: injected("Latin", lever="language")})))[1]
-    assert third.seed == ""
+def test_another_lever_is_no_seed(looked_at: LookedAt) -> None:
+    seeded = {3: injected("Latin", lever="language"), 4: injected("codes")}
+    third = looked_at(session(seeded), make_plan())[1]
+    assert (third.number, third.seed) == (3, "")
+
+
+def test_where_no_seed_was_ever_in_force_there_is_nothing_to_look_at(looked_at: LookedAt) -> None:
+    assert looked_at(session({}), make_plan()) == []
 
 
 # ── pairs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -136,9 +161,9 @@ def test_an_idea_without_a_seed_stands_beside_each_chain_with_some() -> None:
     assert len({pair.block for pair in pairs}) == 1, "both share the luck of the chain without"
 
 
-def test_a_plan_that_draws_otherwise_is_another_chain() -> None:
-    state = state_of(session({}))
-    alike = {written(replace(make_plan(), random_seed=seed), state)[0].alike for seed in (1, 2)}
+def test_a_plan_that_draws_otherwise_is_another_chain(looked_at: LookedAt) -> None:
+    seeded = session({3: injected("codes")})
+    alike = {looked_at(seeded, replace(make_plan(), random_seed=seed))[0].alike for seed in (1, 2)}
     assert len(alike) == 2
 
 

@@ -49,12 +49,13 @@ def seeds_rows(seeds: SeedEffects, look: Look) -> int:
 
 def seeds_sheet(seeds: SeedEffects) -> Sheet:
     return Sheet(
-        ("seed", "ideas", "valid", "novelty", "without", "difference", "low", "high"),
+        ("seed", "ideas", "valid", "pairs", "novelty", "without", "difference", "low", "high"),
         tuple(
             (
                 row.seed,
                 row.ideas,
                 row.valid,
+                row.pairs,
                 row.novelty,
                 row.without,
                 row.difference.value if row.difference else None,
@@ -139,11 +140,12 @@ def _seeds(seeds: SeedEffects, look: Look) -> Bars:
             Column("without", tuple(_share(row.without) for row in rows)),
             Column("ideas", tuple(str(row.ideas) for row in rows)),
             Column("valid", tuple(str(row.valid) for row in rows)),
+            Column("pairs", tuple(str(row.pairs) for row in rows)),
             Column("difference", tuple(signed(row.difference, 2) for row in rows)),
         ),
         scale=axis([-reach, reach]),
         draw=draw,
-        foot=("right of the line: more novel; across it: maybe chance",),
+        foot=("right: more novel than without it; across: maybe chance",),
     )
 
 

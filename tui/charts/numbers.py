@@ -95,9 +95,9 @@ def _numbers_of(name: Name, counts: Counts, beside: Beside) -> Profile:
 
             return contributions(counts)
         case "seeds":
-            from core.analysis.seeding import seed_effects
+            from core.analysis.seed_effect import by_seed
 
-            return seed_effects(counts)
+            return by_seed(counts)
         case "costs":
             from core.analysis.spending import costs
 

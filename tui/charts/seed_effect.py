@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from core.analysis.seed_effect import MEASURES, Band, Contrast, Effect, Measure
+from core.analysis.seed_effect import Band, Contrast, Effect
+from core.analysis.seed_pairs import MEASURES, Measure
 from tui.charts.axes import axis
 from tui.charts.bars import Bars, Column, draw_bars, rows_wanted
 from tui.charts.canvas import Canvas, stacked
