@@ -20,8 +20,8 @@ LONGEST = 2_000
 Kind = Literal["phenomenon", "method", "material", "organism", "formal"]
 
 
-class Seed(Struct, frozen=True, kw_only=True):
-    """A concept that an idea can borrow its mechanism from."""
+class Concept(Struct, frozen=True, kw_only=True):
+    """What an idea can borrow its mechanism from: in a prompt it is a `core.levers.Seed`."""
 
     name: str
     text: str
@@ -40,7 +40,7 @@ class Seed(Struct, frozen=True, kw_only=True):
 class SeedBank(Struct, frozen=True):
     """Seeds in the order they are shown, and what was wrong with the files they came from."""
 
-    seeds: tuple[Seed, ...] = ()
+    seeds: tuple[Concept, ...] = ()
     problems: tuple[str, ...] = ()
     """One line each: file, line, reason."""
 
@@ -52,7 +52,7 @@ class SeedBank(Struct, frozen=True):
     @classmethod
     def from_files(cls, paths: Iterable[Path]) -> "SeedBank":
         """What can be read of a person's files, which are as the built-in ones; what can't be is in `problems`."""
-        seeds: dict[str, Seed] = {}
+        seeds: dict[str, Concept] = {}
         problems: list[str] = []
         for path in paths:
             for place, found in _read_file(path):
@@ -70,7 +70,7 @@ class SeedBank(Struct, frozen=True):
         seeds = {folded(seed.name): seed for seed in (*self.seeds, *other.seeds)}
         return SeedBank(tuple(seeds.values()), self.problems + other.problems)
 
-    def get(self, name: str) -> Seed:
+    def get(self, name: str) -> Concept:
         """The seed of that name, in whatever case. Raises `UsageError`, naming the nearest, if there is none."""
         wanted = folded(clean_line(name))
         if seed := next((seed for seed in self.seeds if folded(seed.name) == wanted), None):
@@ -84,7 +84,7 @@ class SeedBank(Struct, frozen=True):
         present = dict.fromkeys(seed.leaf for seed in self.seeds)
         return [leaf for leaf in LEAVES if leaf in present] + [leaf for leaf in present if leaf not in LEAVES]
 
-    def search(self, words: str = "", domain: str = "") -> list[Seed]:
+    def search(self, words: str = "", domain: str = "") -> list[Concept]:
         """Seeds with every word of `words` in name, text, kind or leaf, in leaves that hold `domain`.
 
         Case and accents are ignored: `mossbauer` finds Mössbauer.
@@ -101,7 +101,7 @@ class SeedBank(Struct, frozen=True):
 
 @cache
 def _built_in() -> SeedBank:
-    seeds: list[Seed] = []
+    seeds: list[Concept] = []
     for leaf in LEAVES:
         for place, found in _read_toml(*built_in_file("seeds", leaf), "bank"):
             if isinstance(found, str):
@@ -110,7 +110,7 @@ def _built_in() -> SeedBank:
     return SeedBank(tuple(seeds))
 
 
-def _read_file(path: Path) -> Iterator[tuple[str, Seed | str]]:
+def _read_file(path: Path) -> Iterator[tuple[str, Concept | str]]:
     """The seeds of a file, each with its place; or what is wrong, and where."""
     try:
         content = read_text(path)
@@ -120,12 +120,12 @@ def _read_file(path: Path) -> Iterator[tuple[str, Seed | str]]:
     yield from _read_toml(path, content, "file")
 
 
-def _read_toml(path: Path, content: str, source: Literal["bank", "file"]) -> Iterator[tuple[str, Seed | str]]:
+def _read_toml(path: Path, content: str, source: Literal["bank", "file"]) -> Iterator[tuple[str, Concept | str]]:
     for place, entry in read_entries(path, content, "seeds"):
         yield place, entry if isinstance(entry, str) else _read_entry(entry, source)
 
 
-def _read_entry(entry: Entry, source: Literal["bank", "file"]) -> Seed | str:
+def _read_entry(entry: Entry, source: Literal["bank", "file"]) -> Concept | str:
     """The seed, or what is wrong with it: the key, and what was expected there."""
     name, text, kind = (entry.values.get(key) for key in ("name", "text", "kind"))
     if not isinstance(name, str) or not (name := clean_line(name, 80)):
@@ -136,7 +136,9 @@ def _read_entry(entry: Entry, source: Literal["bank", "file"]) -> Seed | str:
         return f"`text` has {len(text):,} characters; {LONGEST:,} is the most"
     if kind is not None and kind not in get_args(Kind):
         return f"`kind` must be one of {', '.join(get_args(Kind))}"
-    return Seed(name=name, text=text, kind=kind, domain=entry.domain or OWN, subdomain=entry.subdomain, source=source)
+    return Concept(
+        name=name, text=text, kind=kind, domain=entry.domain or OWN, subdomain=entry.subdomain, source=source
+    )
 
 
 def _holds(text: str, words: Iterable[str]) -> bool:

@@ -13,8 +13,7 @@ from core.config import own_seed_files
 from core.errors import JagstormError, UsageError
 from core.levers import Seed
 from core.questions import Question, load_bank
-from core.seeds import bank
-from core.seeds.bank import SeedBank
+from core.seeds.bank import Concept, SeedBank
 from core.store import library
 from core.text import clean_line
 
@@ -48,8 +47,8 @@ def banked() -> SeedBank:
     return SeedBank.built_in() | SeedBank.from_files(own_seed_files())
 
 
-def of_bank(seeds: Iterable[bank.Seed]) -> list[Seed]:
-    return [Seed(name=seed.name, text=seed.text, source=seed.source, field=seed.leaf) for seed in seeds]
+def of_bank(concepts: Iterable[Concept]) -> list[Seed]:
+    return [Seed(name=each.name, text=each.text, source=each.source, field=each.leaf) for each in concepts]
 
 
 def field_named(name: str, leaves: Sequence[str]) -> str:

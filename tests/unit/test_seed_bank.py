@@ -11,7 +11,7 @@ import pytest
 from core.config import own_seed_files
 from core.errors import UsageError
 from core.questions import LEAVES
-from core.seeds.bank import Seed, SeedBank
+from core.seeds.bank import Concept, SeedBank
 
 BANK = SeedBank.built_in()
 
@@ -27,7 +27,7 @@ kind = "phenomenon"
 text = "Each drop leaves a film of calcite, so that a stalagmite keeps the years as layers."
 """
 
-DRIP_CLOCK = Seed(
+DRIP_CLOCK = Concept(
     name="Drip clock",
     text="Each drop leaves a film of calcite, so that a stalagmite keeps the years as layers.",
     kind="phenomenon",
@@ -78,7 +78,7 @@ def test_names_are_short_and_plain() -> None:
 
 
 @pytest.mark.parametrize("seed", BANK.seeds, ids=lambda seed: seed.name)
-def test_a_text_is_a_sentence_or_two_of_plain_words(seed: Seed) -> None:
+def test_a_text_is_a_sentence_or_two_of_plain_words(seed: Concept) -> None:
     assert 80 <= len(seed.text) < 300
     assert seed.text.endswith(".")
     assert seed.text.isprintable()
@@ -142,7 +142,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 
 def test_domain_and_kind_may_be_left_out(tmp_path: Path) -> None:
     [seed] = load(tmp_path, '[[seeds]]\nname = "Silt"\ntext = "It settles."\n').seeds
-    assert seed == Seed(name="Silt", text="It settles.", domain="Own", source="file")
+    assert seed == Concept(name="Silt", text="It settles.", domain="Own", source="file")
 
 
 def test_ones_own_seed_takes_the_place_of_one_with_its_name(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_escapes_in_a_file_never_get_further(tmp_path: Path) -> None:
         'text = "It \\u009ba \\u001b]0;x\\u0007 [/bold]."'
     )
     [seed] = load(tmp_path, content).seeds
-    assert seed == Seed(name="a b", text="It a ]0;x [/bold].", domain="Geo[2Jlogy", source="file")
+    assert seed == Concept(name="a b", text="It a ]0;x [/bold].", domain="Geo[2Jlogy", source="file")
 
 
 def test_the_config_folder_holds_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
