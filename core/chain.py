@@ -31,6 +31,8 @@ class Idea(Struct, frozen=True, kw_only=True):
     seeds: tuple[str, ...] = ()
     """The seeds that it was written under, by their ids."""
     steers: tuple[str, ...] = ()
+    team: str = ""
+    """The team at work when it came, where that is not the plan's any more."""
     call: ev.ProposalFinished | None = None
     prompt: ev.ProposalStarted | None = None
     score: ev.IdeaScored | None = None

@@ -164,6 +164,8 @@ class Choose(Command, frozen=True, kw_only=True):
     """Pick among the proposals offered, by their places from 1: one, two, or none, which asks again."""
 
     picks: Annotated[tuple[Annotated[int, Meta(ge=1, le=1000)], ...], Meta(max_length=2)]
+    step: int | None = None
+    """The step whose proposals are meant, so that nobody picks blindly from the next one's; None: those offered now."""
 
 
 class Undo(Command, frozen=True):

@@ -8,6 +8,7 @@ from msgspec import Struct
 from core import events as ev
 from core.chain import Chain
 from core.config import Plan
+from core.ending import question_ended
 from core.grading import Grader
 from core.models import Budget, Usage
 from core.providers.tokens import estimate_tokens
@@ -86,7 +87,7 @@ class Lengthener:
     async def _go_on_by_steps(self, chain: Chain) -> None:
         """One step; and more, for as long as each was rightly asked before the last idea's verdict was known."""
         proposal = await self._propose(chain)
-        while proposal:
+        while proposal and not chain.out_of_date:  # at this very moment it may be, and is asked anew then
             for taken in (proposal, *proposal.also):
                 self._take(chain, taken.text, taken.member, taken.draft)
             proposal = await self._ask_ahead(chain) if self._may_ask_ahead(chain) else None
@@ -238,15 +239,3 @@ def _used(state: State) -> _Used:
     aside = state.aside_tokens - state.task_tokens
     usage = Usage(input_tokens=state.input_tokens, output_tokens=state.output_tokens + aside)
     return _Used(usage, state.cost - state.judging_cost - state.task_cost)
-
-
-def question_ended(chain: Chain, reason: ev.EndReason, message: str = "") -> ev.QuestionEnded:
-    """How a chain ended, by its reason."""
-    return ev.QuestionEnded(
-        question=chain.question,
-        reason=reason,
-        censored=reason in ("cap", "budget", "person", "refused", "error"),
-        responses=chain.responses,
-        valid=chain.valid,
-        message=message,
-    )

@@ -10,10 +10,11 @@ from core import commands as cmd
 from core import events as ev
 from core.chain import Chain, Idea, Mark
 from core.errors import UsageError
-from core.levers import Off, Seed, SeedPolicy
+from core.levers import Hand, Off, Seed, SeedPolicy
 from core.models import YOU
 from core.state import State
 from core.text import clean, clean_line
+from core.undoing import undo
 
 LONGEST_IDEA = 20_000
 """The longest idea, in characters."""
@@ -27,13 +28,13 @@ def obey(state: State, command: cmd.AnyCommand, policy: SeedPolicy) -> list[ev.E
 
     Raises `UsageError` for a command that can't be obeyed as things stand.
     """
-    brings = isinstance(command, cmd.DrawSeed) or (isinstance(command, cmd.InjectSeed) and command.seed.lever == "seed")
-    if brings and isinstance(policy, Off):
-        raise UsageError("Seeds are off in this session: set when they come first")
-    if isinstance(command, cmd.SetSeeds):
-        chain = _chain(state)
-        changed = command.policy != policy
-        return [_policy_set(chain, policy, command.policy, command.by)] if changed else []
+    match command:
+        case cmd.SetSeeds():
+            return _set_seeds(state, command, policy)
+        case cmd.Undo():
+            return [undo(state, command.by, policy)]
+        case cmd.DrawSeed() | cmd.InjectSeed() if _brings_seed(command) and isinstance(policy, Off):
+            raise UsageError("Seeds are off in this session: set when they come first")
     handler = _HANDLERS.get(type(command))
     return handler(state, command) if handler else []
 
@@ -44,7 +45,7 @@ def marks(state: State, command: cmd.AnyCommand) -> list[ev.Event]:
     Raises `UsageError` for one that can't be obeyed, and for one that needs a running session.
     """
     if isinstance(command, _MARKING):
-        events = _HANDLERS[type(command)](state, command)
+        events = obey(state, command, state.seed_policy or Hand())
         if all(isinstance(event, Mark) for event in events):
             return events
     raise UsageError("The session has ended: its ideas can be marked; for more, resume it first")
@@ -69,6 +70,14 @@ def _idea(chain: Chain, number: int) -> Idea:
     if idea is None:
         last = chain.ideas[-1].number if chain.ideas else 0
         raise UsageError(f"There is no idea {number}: " + (f"the last is {last}" if last else "there is none yet"))
+    return idea
+
+
+def _standing_idea(chain: Chain, number: int) -> Idea:
+    """Raises `UsageError` for one that was taken out, too."""
+    idea = _idea(chain, number)
+    if idea.removed:
+        raise UsageError(f"Idea {number} was taken out: bring it back first")
     return idea
 
 
@@ -123,9 +132,7 @@ def _restore(state: State, command: cmd.RestoreIdea) -> list[ev.Event]:
 
 def _pin(state: State, command: cmd.PinIdea) -> list[ev.Event]:
     chain = _chain_of(state, command)
-    idea = _idea(chain, command.idea)
-    if idea.removed and command.on:
-        raise UsageError(f"Idea {idea.number} was taken out: bring it back first")
+    idea = _standing_idea(chain, command.idea) if command.on else _idea(chain, command.idea)
     pinned = ev.IdeaPinned(question=chain.question, idea=idea.number, old=idea.pinned, new=command.on, by=command.by)
     return [] if idea.pinned == command.on else [pinned]
 
@@ -153,15 +160,13 @@ def _merge(state: State, command: cmd.MergeIdeas) -> list[ev.Event]:
     if len(set(command.ideas)) < 2:
         raise UsageError("Two different ideas are needed to merge")
     for number in command.ideas:
-        if _idea(chain, number).removed:
-            raise UsageError(f"Idea {number} was taken out: bring it back first")
+        _standing_idea(chain, number)
     return [_task(state, chain, "merge", tuple(dict.fromkeys(command.ideas)), command.by)]
 
 
 def _develop(state: State, command: cmd.DevelopIdea) -> list[ev.Event]:
     chain = _chain_of(state, command)
-    idea = _idea(chain, command.idea)
-    return [_task(state, chain, "develop", (idea.number,), command.by)]
+    return [_task(state, chain, "develop", (_standing_idea(chain, command.idea).number,), command.by)]
 
 
 def _deny(state: State, command: cmd.DenyMechanism) -> list[ev.Event]:
@@ -169,10 +174,11 @@ def _deny(state: State, command: cmd.DenyMechanism) -> list[ev.Event]:
     if command.text.strip():
         name = _text(command.text, 500, "A mechanism")
         return [injected(state, chain, Seed(name=clean_line(name), lever="deny"), None, command.by)]
-    if not chain.ideas:
+    standing = [idea.number for idea in chain.ideas if not idea.removed]
+    if command.idea is None and not standing:
         raise UsageError("There is no idea yet whose mechanism could be forbidden")
-    number = command.idea if command.idea is not None else chain.ideas[-1].number
-    return [_task(state, chain, "deny", (_idea(chain, number).number,), command.by)]
+    number = standing[-1] if command.idea is None else _idea(chain, command.idea).number
+    return [_task(state, chain, "deny", (number,), command.by)]
 
 
 def _task(state: State, chain: Chain, task: Any, ideas: tuple[int, ...], by: str) -> ev.TaskGiven:
@@ -233,8 +239,15 @@ def _withdraw_seed(state: State, command: cmd.WithdrawSeed) -> list[ev.Event]:
     return [ev.SeedWithdrawn(question=chain.question, id=command.id, by=command.by)] if seed.in_force else []
 
 
-def _policy_set(chain: Chain, old: SeedPolicy, new: SeedPolicy, by: str, undoes: int | None = None) -> ev.SeedPolicySet:
-    return ev.SeedPolicySet(question=chain.question, old=old, new=new, by=by, undoes=undoes)
+def _brings_seed(command: cmd.DrawSeed | cmd.InjectSeed) -> bool:
+    """Whether it brings a seed, and not another lever."""
+    return isinstance(command, cmd.DrawSeed) or command.seed.lever == "seed"
+
+
+def _set_seeds(state: State, command: cmd.SetSeeds, policy: SeedPolicy) -> list[ev.Event]:
+    chain = _chain(state)
+    changed = ev.SeedPolicySet(question=chain.question, old=policy, new=command.policy, by=command.by)
+    return [] if command.policy == policy else [changed]
 
 
 def _steer(state: State, command: cmd.AddSteer) -> list[ev.Event]:
@@ -262,6 +275,8 @@ def _choose(state: State, command: cmd.Choose) -> list[ev.Event]:
     chain = _chain(state)
     if chain.offered is None:
         raise UsageError("There is nothing to pick from now")
+    if command.step is not None and command.step != chain.offered.step:
+        raise UsageError("That choice is over, and another one is there: look, and pick again")
     order = chain.offered.order
     if wrong := [pick for pick in command.picks if pick > len(order)]:
         raise UsageError(f"There is no proposal {wrong[0]}: pick from 1 to {len(order)}, or none")
@@ -277,59 +292,6 @@ def _choose(state: State, command: cmd.Choose) -> list[ev.Event]:
         chooser=command.by,
     )
     return [chosen]
-
-
-# ── undo ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _undo(state: State, command: cmd.Undo) -> list[ev.Event]:
-    own = [deed for deed in state.deeds if deed.by == command.by]
-    if not own:
-        raise UsageError("There is nothing to undo")
-    return [_opposite(state, own[-1], command.by)]
-
-
-def _opposite(state: State, deed: ev.Deed, by: str) -> ev.Event:
-    said: dict[str, Any] = {"question": deed.question, "by": by, "undoes": deed.seq}
-    match deed:
-        case ev.IdeaPinned() | ev.IdeaRated() | ev.IdeaCommented() | ev.IdeaEdited():
-            _check_untouched(state, deed)
-            return type(deed)(idea=deed.idea, old=deed.new, new=deed.old, **said)  # type: ignore[arg-type]
-        case ev.IdeaAdded() | ev.IdeaRestored():
-            return ev.IdeaRemoved(idea=deed.idea, **said)
-        case ev.IdeaRemoved():
-            return ev.IdeaRestored(idea=deed.idea, **said)
-        case ev.SeedInjected():
-            return ev.SeedWithdrawn(id=deed.id, **said)
-        case ev.SeedWithdrawn():
-            seed = state.seeds[deed.id]
-            steps = seed.injected.steps
-            left = None if steps is None else max(1, steps - seed.ideas)
-            step = _chain(state).step + 1
-            return ev.SeedInjected(id=deed.id, seed=seed.injected.seed, steps=left, step=step, **said)
-        case ev.SeedPolicySet():
-            return ev.SeedPolicySet(old=deed.new, new=deed.old, **said)
-        case ev.SteerAdded():
-            return ev.SteerWithdrawn(id=deed.id, **said)
-        case ev.SteerWithdrawn():
-            return ev.SteerAdded(id=deed.id, text=state.steers[deed.id].added.text, **said)
-    raise AssertionError(f"{type(deed).__name__} is no deed that can be undone")
-
-
-def _check_untouched(state: State, deed: ev.IdeaPinned | ev.IdeaRated | ev.IdeaCommented | ev.IdeaEdited) -> None:
-    """Raises `UsageError` where somebody has changed the same since: what they did is not ours to take back."""
-    idea = state.chains[deed.question].idea(deed.idea)
-    match deed:
-        case ev.IdeaPinned():
-            now: Any = idea and idea.pinned
-        case ev.IdeaRated():
-            now = idea and idea.rating
-        case ev.IdeaCommented():
-            now = idea and idea.comment
-        case ev.IdeaEdited():
-            now = idea and idea.text
-    if now != deed.new:
-        raise UsageError(f"Somebody has changed idea {deed.idea} since: there is nothing to undo")
 
 
 _MARKING = cmd.Undo | cmd.EditIdea | cmd.RemoveIdea | cmd.RestoreIdea | cmd.PinIdea | cmd.RateIdea | cmd.CommentIdea
@@ -351,5 +313,4 @@ _HANDLERS: dict[type[cmd.Command], Callable[[State, Any], list[ev.Event]]] = {
     cmd.AddSteer: _steer,
     cmd.WithdrawSteer: _withdraw_steer,
     cmd.Choose: _choose,
-    cmd.Undo: _undo,
 }

@@ -168,7 +168,7 @@ class Selecting:
             waits.append(asyncio.ensure_future(self._caller.clock.sleep(seconds)))
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            return picking.done()
+            return self._picked.is_set()
         finally:
             for wait in waits:
                 wait.cancel()

@@ -17,10 +17,11 @@ from core.annotating import annotate
 from core.chain import Chain
 from core.clock import Clock, SystemClock
 from core.config import Plan
+from core.ending import cut_short, question_ended
 from core.errors import JagstormError, StoreError, UsageError
 from core.feed import Listener, Listeners
 from core.grading import Grader
-from core.lengthening import TROUBLE, Lengthener, question_ended
+from core.lengthening import TROUBLE, Lengthener
 from core.levers import SeedPolicy
 from core.lines import cleaned, with_line
 from core.models import YOU, Budget
@@ -92,8 +93,9 @@ class Session:
         self._may_go_on = asyncio.Event()
         """Set while the state is not paused."""
         self._may_go_on.set()
-        self._group = asyncio.TaskGroup()
+        self._group: asyncio.TaskGroup
         self._working = False
+        """Whether work can be started beside what is going on."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._stop: cmd.Stop | None = None
         self._fault: JagstormError | None = None
@@ -197,6 +199,7 @@ class Session:
         """Tell of what a person did, and have the run take note of it."""
         for event in events:
             self.emit(event)
+            self._tasker.heed(event)
             match event:
                 case ev.TaskGiven():
                     self._start(partial(self._work, event))
@@ -274,20 +277,23 @@ class Session:
         """
         try:
             self._begin()
-            try:
-                async with self._group:
-                    self._working = True
-                    for task in list(self._state.tasks.values()):
-                        self._start(partial(self._work, task))
-                    self._obey_early()
-                    self._start(self._work_through)
-            finally:
-                self._working = False
+            await self._work_off()
+            while self._owes() and not self._stop and not self._fault:  # it came at the very end
+                await self._work_off()
             self.emit(self._ending())
         finally:
             self._log.close()
         assert self._state.ended is not None
         return self._state.ended
+
+    async def _work_off(self) -> None:
+        """Do all there is to do, and what comes meanwhile."""
+        async with asyncio.TaskGroup() as self._group:
+            self._working = True
+            for task in list(self._state.tasks.values()):
+                self._start(partial(self._work, task))
+            self._obey_early()
+            self._start(self._work_through)
 
     def _begin(self) -> None:
         again = self._state.seq >= 0
@@ -338,7 +344,11 @@ class Session:
         if self._working and not self._stop and not self._fault:
             task = self._group.create_task(guarded())
             self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._working = bool(self._tasks)  # what comes when none is left, waits
 
     def _cancel(self) -> None:
         for task in list(self._tasks):
@@ -348,21 +358,13 @@ class Session:
         chain = self._next_chain()
         if chain is None and not self._state.tasks:
             return ev.SessionEnded(how="finished")
-        end = self._how_it_ends()
+        end = cut_short(self._stop, self._fault)
         if chain:
             troubled = self._stop is not None and self._stop.by in (STORAGE, TROUBLE)
             why = self._state.paused.why if troubled and self._state.paused else end.message
             failed = troubled or end.how == "error"
             self.emit(question_ended(chain, "error", why) if failed else question_ended(chain, "person"))
         return end
-
-    def _how_it_ends(self) -> ev.SessionEnded:
-        """With something left to do."""
-        if self._fault:
-            return ev.SessionEnded(how="error", message=self._fault.message)
-        assert self._stop
-        by_signal = self._stop.by.startswith("SIG")
-        return ev.SessionEnded(how="interrupted" if by_signal else "stopped", message=self._stop.by)
 
     async def _work_through(self) -> None:
         await self._stepper.prepare()
@@ -371,6 +373,14 @@ class Session:
             await self._lengthener.lengthen(chain)
             while self._unsaved():
                 await self._may_go_on.wait()
+        for chain in self._state.chains.values():
+            while chain.pending:
+                await self._hold()
+                await self._grader.score_pending(chain)
+
+    def _owes(self) -> bool:
+        """Whether a person asked for something, or changed an idea, when nothing was being done any more."""
+        return bool(self._state.tasks) or any(chain.pending for chain in self._state.chains.values())
 
     def _next_chain(self) -> Chain | None:
         """The chain of the first question that has not ended; None when all have."""

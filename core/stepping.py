@@ -17,7 +17,7 @@ from core.seeds.policy import Seeder
 from core.selecting import NonePickedError, Selecting
 from core.state import State
 from core.teams.strategy import Proposal, Wanted, strategy_for
-from core.together import together
+from core.together import being_cancelled, together
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -121,13 +121,13 @@ class Stepper:
         except NonePickedError:
             return None
         except CallFailedError as error:
-            if _being_cancelled():  # it was told to stop amid telling of the failure, which then came first
+            if being_cancelled():  # it was told to stop amid telling of the failure, which then came first
                 raise asyncio.CancelledError from None
             if error.kind == "connection":
                 await self._wait(chain, step, names, str(error))
             return None
         except asyncio.CancelledError:
-            if (self._next or self._given_up) and self._asking.cancelled() and not _being_cancelled():
+            if (self._next or self._given_up) and self._asking.cancelled() and not being_cancelled():
                 return None  # another team takes over, or the step is asked anew
             self._asking.cancel()
             await asyncio.wait({self._asking})
@@ -184,7 +184,7 @@ class Stepper:
         try:
             await self._asking
         except asyncio.CancelledError:
-            if not (self._next or self._given_up) or _being_cancelled():
+            if not (self._next or self._given_up) or being_cancelled():
                 raise
 
     def outage(self) -> float:
@@ -209,7 +209,8 @@ class Stepper:
             await self._prepare(team)
         except ModelUnavailableError as error:
             self._emit(ev.Notice(text=f"{team.name} can't take over. {error.message}"))
-            self._emit(ev.TeamWanted(team=self.team, by=by))
+            if self._next is None:
+                self._emit(ev.TeamWanted(team=self.team, by=by))
             return
         self.team = team
         self._gone.clear()
@@ -279,12 +280,6 @@ class _Step:
 
     async def pick_or_merge(self, lead: Member, proposals: Sequence[Proposal]) -> Proposal:
         return await self._stepper.selecting(self).pick_or_merge(lead.name, lead.model, proposals)
-
-
-def _being_cancelled() -> bool:
-    """Whether it is this task itself that is to end."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _spent(chain: Chain) -> bool:

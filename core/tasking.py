@@ -3,6 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from core import events as ev
 from core.chain import Chain
 from core.errors import ModelUnavailableError
@@ -20,6 +23,7 @@ from core.task_prompts import (
     read_mechanism,
     read_merged,
 )
+from core.together import being_cancelled
 
 
 class Tasker:
@@ -40,6 +44,8 @@ class Tasker:
         self._state = state
         self._emit = emit
         self._elapsed = elapsed
+        self._asking: dict[str, _Asking] = {}
+        """By their tasks."""
 
     async def work(self, task: ev.TaskGiven) -> bool:
         """Have a task done, and tell whether it brought something into prompts. A call that fails is in the log.
@@ -47,32 +53,59 @@ class Tasker:
         One whose answer came before a kill is not asked for again.
         """
         chain = self._state.chains[task.question]
-        done = self._state.answers.get(task.id) or await self._asked(chain, task)
+        done = self._state.answers.get(task.id)
+        while done is None and task.id in self._state.tasks:
+            done = await self._ask(chain, task)
         if done:
             self._bring_in(chain, task, done)
         return done is not None and task.task != "develop"
 
-    async def _asked(self, chain: Chain, task: ev.TaskGiven) -> ev.TaskDone | None:
-        if not all(chain.idea(number) for number in task.ideas):  # of a log that has lost lines
-            self._emit(
-                ev.TaskFailed(question=task.question, id=task.id, member="", outcome="failed", message="no idea")
-            )
-            return None
+    def heed(self, deed: ev.Event) -> None:
+        """Ask anew what was asked with something that stands no longer since `deed`."""
+        for asking in self._asking.values():
+            if self._takes_back(deed, asking):
+                asking.outdated = True
+                asking.call.cancel()
+
+    def _takes_back(self, deed: ev.Event, asking: "_Asking") -> bool:
+        match deed:
+            case ev.IdeaEdited() | ev.IdeaRemoved():
+                return deed.question == asking.task.question and deed.idea in asking.task.ideas
+            case ev.SeedWithdrawn() | ev.SeedPolicySet():
+                return any(self._state.seeds[seed].withdrawn for seed in asking.seeds)
+            case ev.SteerWithdrawn():
+                return deed.id in asking.steers
+        return False
+
+    async def _ask(self, chain: Chain, task: ev.TaskGiven) -> ev.TaskDone | None:
+        """One call; None if it brought nothing. Where it is to be asked for again, the task is still there."""
         name, model = _worker(self._team())
-        seed = int(generator(self._random_seed, chain.question, task.id).integers(2**31))
-        call = Call(self._caller, model, self._prompt(chain, task), seed, on_retry=self._say_wait(chain, name))
         try:
             await self._caller.provider_for(model.provider).prepare(model)
-            outcome = await call.run()
-        except asyncio.CancelledError:
-            self._say_failed(task, name, call, "cancelled")
-            raise
         except ModelUnavailableError as error:
-            self._say_failed(task, name, call, "failed", error.message)
+            self._emit(_failed(task, name, "failed", error.message))
+            return None
+        if why := _impossible(chain, task):
+            self._emit(_failed(task, name, "failed", why))
+            return None
+        seed = int(generator(self._random_seed, chain.question, task.id).integers(2**31))
+        call = Call(self._caller, model, self._prompt(chain, task), seed, on_retry=self._say_wait(chain, name))
+        asking = self._asking[task.id] = self._with_force(task, asyncio.ensure_future(call.run()))
+        try:
+            outcome = await asking.call
+        except asyncio.CancelledError:
+            self._emit(_failed(task, name, "cancelled", call.message, call))
+            if asking.outdated and not being_cancelled():
+                return None
+            raise
+        finally:
+            del self._asking[task.id]
+        if asking.outdated:  # it came at the very moment
+            self._emit(_failed(task, name, "cancelled", "cancelled", call))
             return None
         text = _read(task, call.answer)[:LONGEST_IDEA] if outcome == "ok" else ""
         if not text:
-            self._say_failed(task, name, call, "empty" if outcome == "ok" else outcome)
+            self._emit(_failed(task, name, "empty" if outcome == "ok" else outcome, call.message, call))
             return None
         done = ev.TaskDone(
             question=task.question,
@@ -80,11 +113,20 @@ class Tasker:
             text=text,
             member=name,
             thoughts=call.thoughts,
+            seeds=asking.seeds,
+            steers=asking.steers,
             usage=call.usage,
             cost=call.cost,
         )
         self._emit(done)
         return done
+
+    def _with_force(self, task: ev.TaskGiven, call: "asyncio.Task[Outcome]") -> "_Asking":
+        """As `core.prompts.framed` tells of it; what names a mechanism is told of nothing."""
+        if task.task == "deny":
+            return _Asking(task, call)
+        seeds = tuple(each.id for each in self._state.seeds_in_force if each.seed.lever == "language")
+        return _Asking(task, call, seeds, tuple(steer.id for steer in self._state.steers_in_force))
 
     def _prompt(self, chain: Chain, task: ev.TaskGiven) -> Prompt:
         texts = [idea.text for number in task.ideas if (idea := chain.idea(number))]
@@ -122,19 +164,31 @@ class Tasker:
 
         return retry
 
-    def _say_failed(self, task: ev.TaskGiven, name: str, call: Call, outcome: Outcome, message: str = "") -> None:
-        self._emit(
-            ev.TaskFailed(
-                question=task.question,
-                id=task.id,
-                member=name,
-                outcome=outcome,
-                kind=call.kind or "",
-                message=message or call.message,
-                usage=call.usage,
-                cost=call.cost,
-            )
-        )
+
+class _Asking(Struct):
+    """A call under way, and what its prompt holds."""
+
+    task: ev.TaskGiven
+    call: "asyncio.Task[Outcome]"
+    seeds: tuple[str, ...] = ()
+    steers: tuple[str, ...] = ()
+    outdated: bool = False
+
+
+def _failed(task: ev.TaskGiven, name: str, outcome: Outcome, message: str, call: Call | None = None) -> ev.TaskFailed:
+    failed = ev.TaskFailed(question=task.question, id=task.id, member=name, outcome=outcome, message=message)
+    return failed if call is None else replace(failed, kind=call.kind or "", usage=call.usage, cost=call.cost)
+
+
+def _impossible(chain: Chain, task: ev.TaskGiven) -> str:
+    """Why a task can't be done any more, if it can't."""
+    for number in task.ideas:
+        idea = chain.idea(number)
+        if idea is None:  # of a log that has lost lines
+            return f"there is no idea {number}"
+        if idea.removed and task.task != "deny":
+            return f"idea {number} was taken out"
+    return ""
 
 
 def _worker(team: TeamSpec) -> tuple[str, ModelSpec]:

@@ -38,3 +38,9 @@ def plain_faults() -> Iterator[None]:
         fault = faults.exceptions[0]
     if fault is not None:
         raise fault
+
+
+def being_cancelled() -> bool:
+    """Whether it is this task itself that is to end, and not one that it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -88,6 +88,8 @@ class SeedInjected(Deed, frozen=True, kw_only=True):
     """The next step when it came; where a policy brought it, the one that it is for."""
     why: str = ""
     """Why the policy brought it."""
+    set_before: bool = False
+    """Whether the policy brought it at a step that was set before, however ideas went."""
     task: str = ""
     """The task that brought it, if one did."""
 
@@ -142,6 +144,9 @@ class TaskDone(Event, frozen=True, kw_only=True):
     text: str
     member: str
     thoughts: str = ""
+    seeds: tuple[str, ...] = ()
+    """What its prompt held, by their ids; instructions too."""
+    steers: tuple[str, ...] = ()
     usage: Usage = Usage()
     cost: float | None = 0.0
 

@@ -57,7 +57,8 @@ class Seeder:
         if self._came(chain, step):  # somebody changed the policy meanwhile
             return
         seed = replace(seed, style=policy.style)
-        self._emit(replace(injected(self._state, chain, seed, policy.lasts, POLICY, why=why), step=step))
+        brought = injected(self._state, chain, seed, policy.lasts, POLICY, why=why)
+        self._emit(replace(brought, step=step, set_before=isinstance(policy, Every | Each)))
 
     async def draw(self, chain: Chain, distance: Distance, field: str, *place: int | str) -> Seed:
         """One that this session has not had yet, as long as there is one; `place` is where in it this is drawn.
@@ -96,8 +97,8 @@ class Seeder:
 
     def _newest_step(self, chain: Chain) -> int:
         """The step of this chain for which the policy brought its newest seed; 0 if it has brought none."""
-        own = (seed.injected for seed in reversed(self._state.seeds.values()) if seed.injected.by == POLICY)
-        return next((injected.step for injected in own if injected.question == chain.question), 0)
+        own = (seed.injected for seed in self._state.seeds.values() if seed.brought_by == POLICY)
+        return max((injected.step for injected in own if injected.question == chain.question), default=0)
 
     def _notice(self, chain: Chain, text: str) -> None:
         if text not in self._noticed:

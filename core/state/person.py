@@ -43,9 +43,11 @@ def _is_in_prompts(chain: Chain, idea: Idea) -> bool:
 
 
 def seed_injected(state: State, event: ev.SeedInjected) -> None:
-    if event.by == POLICY:
+    earlier = state.seeds.get(event.id)
+    brought_by = earlier.brought_by if earlier else event.by
+    if brought_by == POLICY:
         _end_policys_seeds(state)
-    state.seeds[event.id] = SeedAtWork(event)
+    state.seeds[event.id] = SeedAtWork(event, brought_by=brought_by)
     if event.id not in state.at_work:
         state.at_work.append(event.id)
     finish_task(state, event.task)
@@ -69,7 +71,7 @@ def seed_policy_set(state: State, event: ev.SeedPolicySet) -> None:
 
 def _end_policys_seeds(state: State) -> set[str]:
     """End what a policy brought, and tell which seeds that were, by their ids."""
-    ended = {name for name in state.at_work if state.seeds[name].injected.by == POLICY}
+    ended = {name for name in state.at_work if state.seeds[name].brought_by == POLICY}
     for name in ended:
         _end_seed(state, name)
     return ended
@@ -134,7 +136,8 @@ def team_wanted(state: State, event: ev.TeamWanted) -> None:
 
 def team_changed(state: State, event: ev.TeamChanged) -> None:
     state.team = event.team
-    state.team_wanted = None
+    if state.team_wanted == event.team:  # a third one may be wanted by now
+        state.team_wanted = None
     state.retry = None
     for chain in state.chains.values():
         chain.barred.clear()

@@ -15,6 +15,8 @@ class SeedAtWork(Struct, frozen=True):
     ideas: int = 0
     """Written under it."""
     withdrawn: bool = False
+    brought_by: str = ""
+    """Who brought it first; it may have been withdrawn since, and that undone by another."""
 
     @property
     def left(self) -> int | None:
@@ -112,8 +114,10 @@ class State(Struct, kw_only=True):
 
     @property
     def seeds_in_force(self) -> tuple[ev.SeedInjected, ...]:
-        injected = (self.seeds[name].injected for name in self.at_work)
-        return tuple(one for one in injected if one.by != POLICY or one.question == self.current)
+        seeds = (self.seeds[name] for name in self.at_work)
+        return tuple(
+            seed.injected for seed in seeds if seed.brought_by != POLICY or seed.injected.question == self.current
+        )
 
     @property
     def steers_in_force(self) -> tuple[ev.SteerAdded, ...]:

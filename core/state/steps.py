@@ -138,7 +138,10 @@ def idea_added(state: State, event: ev.IdeaAdded) -> None:
         added=event.seq,
         by_person=event.by_person,
         parents=event.parents,
+        team=state.team.name if state.team else "",
     )
+    if done := state.answers.get(event.task):
+        idea = replace(idea, seeds=done.seeds, steers=done.steers)
     if not event.by_person:
         idea = _from_step(chain, idea, ev.slot_of(event.author, event.draft))
         if chain.step_open:  # a second one that a person took from the same step is under the same seeds

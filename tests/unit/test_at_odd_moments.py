@@ -272,17 +272,6 @@ async def test_undoing_everything_leaves_nothing_in_force(open_session: Open) ->
     assert session.state.deeds == []
 
 
-async def test_what_somebody_else_has_changed_since_is_not_undone(open_session: Open) -> None:
-    session = open_session(plain_plan(3))
-    mine, theirs = "Ada writes this.", "Bob writes that."
-    done = cmd.EditIdea(idea=1, text=mine, by="ada"), cmd.EditIdea(idea=1, text=theirs, by="bob")
-    once(session, lambda event: isinstance(event, ev.IdeaScored), *done)
-    await session.run()
-    with pytest.raises(UsageError, match="Somebody has changed idea 1 since"):
-        session.send(cmd.Undo(by="ada"))
-    assert idea_of(session, 1).text == theirs
-
-
 # ── at the end ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
