@@ -9,6 +9,9 @@ from msgspec import Meta, Struct
 from core.events import Event, Known, Unknown
 from core.text import clean_all
 
+EVENTS_FILE = "events.jsonl"
+"""In the folder of a session."""
+
 _TYPES = frozenset(str(cls.__struct_config__.tag) for cls in get_args(Known))
 _decoder = msgspec.json.Decoder(Known)
 _encoder = msgspec.json.Encoder()

@@ -1,5 +1,6 @@
 """Questions: the built-in bank, a person's own files, search."""
 
+import functools
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,6 +42,12 @@ class Question(Struct, frozen=True):
     @property
     def leaf(self) -> str:
         return f"{self.domain} / {self.subdomain}" if self.subdomain else self.domain
+
+
+@functools.lru_cache(maxsize=4096)
+def question_key(text: str) -> str:
+    """The same for the same question, however it is broken into lines."""
+    return clean_line(text).casefold()
 
 
 class QuestionBank(Struct, frozen=True):

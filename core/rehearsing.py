@@ -9,10 +9,9 @@ from msgspec import Struct
 
 from core.errors import UsageError
 from core.exchange.public import THRESHOLDS, NoResultsError, PublicChain, read_public
-from core.exchange.stored import question_key
 from core.models import Member, ModelSpec, TeamSpec
 from core.providers.recorded import ABOUT
-from core.questions import OWN, Question, own_question
+from core.questions import OWN, Question, own_question, question_key
 from core.randomness import generator
 from core.teams.profiles import Profile, Tally
 from core.teams.routes import Table, key_of, routes_from

@@ -31,6 +31,11 @@ def shown(path: object) -> str:
     return clean_line(str(path), 400)
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """So many of a thing, as in `no ideas`, `1 idea`, `1,200 ideas`; `many` where an s is not enough."""
+    return f"{f'{count:,}' if count else 'no'} {one if count == 1 else many or f'{one}s'}"
+
+
 def clean_all(value: Any) -> Any:
     """`value`, made of dicts, lists, tuples and scalars, with every text in it clean."""
     if isinstance(value, str):

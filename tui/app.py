@@ -35,7 +35,7 @@ from tui.session_app import SessionApp
 if TYPE_CHECKING:
     from core.providers.discovery.found import FoundModel
     from core.providers.progress import Progress
-    from core.store.library import Summary
+    from core.store.listing import Summary
 
 SMALLEST = (60, 16)
 """Columns and rows below which nothing useful fits."""
@@ -132,9 +132,9 @@ class JagstormApp(SessionApp):
     @work(thread=True, exit_on_error=False, group="sessions")
     def read_sessions(self, tell: Callable[[list["Summary"]], None]) -> None:
         """Read what sessions there are, beside everything else, and `tell` it."""
-        from core.store import library
+        from core.store import listing
 
-        rows = list(library.summaries(self.sessions))
+        rows = list(listing.summaries(self.sessions))
         self.call_from_thread(tell, rows)
 
     def on_resize(self, event: Resize) -> None:
@@ -150,9 +150,12 @@ class JagstormApp(SessionApp):
     # ── actions everywhere ────────────────────────────────────────────────────────────────────────────────────────────
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every key of the screen is on the palette too."""
+        """Whatever has a key on the screen is on the palette too: once, however many keys it has."""
+        listed: set[tuple[str, str]] = set()
         for _, binding, enabled, tooltip in screen.active_bindings.values():
-            if enabled and binding.description and not binding.system:
+            said = (binding.description, binding.action)
+            if enabled and binding.description and not binding.system and said not in listed:
+                listed.add(said)
                 yield SystemCommand(binding.description, tooltip or binding.tooltip, _runner(self, binding.action))
         for command in super().get_system_commands(screen):
             if command.title in ("Theme", "Quit", "Screenshot"):

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from tui.options import AS_JSON, SESSION, SESSIONS, with_shared
+from tui.options import AS_JSON, OF_QUESTION, SESSION, SESSIONS, with_shared
 from tui.signals import held_signals
 
 
@@ -66,6 +66,7 @@ def stop(context: click.Context, /, **options: Any) -> None:
 @click.command()
 @SESSION
 @click.argument("idea", type=click.IntRange(1, 2**53))
+@OF_QUESTION
 @AS_JSON
 @SESSIONS
 @click.pass_context

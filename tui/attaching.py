@@ -96,12 +96,12 @@ def _stop(folder: Path, seconds: float) -> None:
         sleep(0.05)
 
 
-def fork(sessions: str | None, session: str, idea: int, as_json: bool) -> int:
+def fork(sessions: str | None, session: str, idea: int, question: str, as_json: bool) -> int:
     """Make a session that shares the past of another, and say how to go on with it. Returns the exit code."""
     from core.store.forking import fork as forked_at
 
     under = sessions_folder(sessions)
-    forked = forked_at(library.find(under, session), idea, under)
+    forked = forked_at(library.find(under, session), idea, under, question)
     if as_json:
         click.echo(msgspec.json.encode({"id": forked.name, "folder": shown(forked.resolve())}))
     else:

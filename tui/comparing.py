@@ -33,11 +33,11 @@ from core.scoring.embeddings import Embedder, WordLlamaEmbedder
 from core.settings import Settings
 from core.teams.presets import DEFAULT
 from core.teams.results import EarlierSessions
-from core.text import clean_line, shown
+from core.text import clean_line, counted, shown
 from tui.listing import bank_with
 from tui.settings import models_here, settings_with_keys
 from tui.signals import STOPPING
-from tui.standings import counted, report_lines
+from tui.standings import report_lines
 from tui.words import judging_words
 
 USUAL = Limit("calls", 40)

@@ -6,13 +6,19 @@ from msgspec import Struct
 
 from core import events as ev
 from core.analysis.shares import Share
-from core.chain import Chain, Idea
+from core.chain import Chain, Idea, Mark
 from core.levers import POLICY, Each, Every, Hand, Lever, Off, Plateau, SeedPolicy
 from core.models import YOU
 from core.state import State
 from core.text import clean_line
 
 LEVERS: dict[Lever, str] = {"seed": "seed", "language": "language", "persona": "persona", "deny": "forbidden"}
+
+Done = ev.Deed | ev.TaskGiven | ev.TeamChanged | ev.PipeliningSet | ev.ProposalChosen
+"""What a person can have done."""
+
+LONGEST_NAME = 40
+"""Characters of what a person is called."""
 
 TASKS = {"merge": "merging", "develop": "working out", "deny": "naming the mechanism of"}
 
@@ -35,9 +41,8 @@ class Standing(Struct, frozen=True):
 def standing(state: State) -> list[Standing]:
     """What the next prompts hold beside question and ideas."""
     seeds = [
-        Standing(name, LEVERS[at_work.injected.seed.lever], clean_line(at_work.injected.seed.name), _left(at_work.left))
-        for name, at_work in state.seeds.items()
-        if at_work.in_force
+        Standing(one.id, LEVERS[one.seed.lever], clean_line(one.seed.name), _left(state.seeds[one.id].left))
+        for one in state.seeds_in_force
     ]
     return seeds + [Standing(added.id, "instruction", f"“{clean_line(added.text)}”") for added in state.steers_in_force]
 
@@ -83,12 +88,25 @@ def ideas_words(numbers: Sequence[int]) -> str:
     return f"ideas {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
+def doer(idea: Idea, kind: type[Mark]) -> str:
+    """Who made the mark of that kind that an idea bears; what was undone, and the undoing, are nobody's."""
+    made = [event for event in idea.history if isinstance(event, kind)]
+    undone = {event.undoes for event in made}
+    standing = [event for event in made if event.undoes is None and event.seq not in undone]
+    return clean_line((standing or made)[-1].by, LONGEST_NAME) if made else YOU
+
+
+def _by(idea: Idea, kind: type[Mark]) -> str:
+    name = doer(idea, kind)
+    return "" if name == YOU else f" by {name}"
+
+
 def mark_words(idea: Idea) -> list[str]:
-    """What persons made of an idea, a few words each."""
-    marks = ["taken out"] if idea.removed else []
-    marks += ["pinned"] if idea.pinned else []
-    marks += [f"rated {idea.rating} of 5"] if idea.rating else []
-    marks += ["edited"] if idea.original else []
+    """What persons made of an idea, a few words each, with the names of others than you."""
+    marks = [f"taken out{_by(idea, ev.IdeaRemoved)}"] if idea.removed else []
+    marks += [f"pinned{_by(idea, ev.IdeaPinned)}"] if idea.pinned else []
+    marks += [f"rated {idea.rating} of 5{_by(idea, ev.IdeaRated)}"] if idea.rating else []
+    marks += [f"edited{_by(idea, ev.IdeaEdited)}"] if idea.original else []
     marks += [f"merged of {ideas_words(idea.parents)}"] if idea.parents else []
     marks += ["worked out"] if idea.developments else []
     return marks
@@ -98,19 +116,26 @@ def said(event: ev.Event, state: State) -> str:
     """What came of a deed, and when it takes effect; "" for what a screen shows by itself. `state` holds it already."""
     if isinstance(event, ev.TaskFailed) and event.outcome != "cancelled":
         return f"The team could not do what was asked: {event.message or event.outcome}"
-    if not isinstance(event, ev.Deed | ev.TaskGiven | ev.TeamChanged) or event.by == POLICY:
+    if not isinstance(event, Done) or (by := _said_by(event)) in (POLICY, ""):
         return ""
     undone = isinstance(event, ev.Deed) and event.undoes is not None
-    if isinstance(event, ev.IdeaRated | ev.IdeaCommented) and event.by == YOU and not undone:
+    if isinstance(event, ev.IdeaRated | ev.IdeaCommented | ev.ProposalChosen) and by == YOU and not undone:
         return ""
     words = _done(event, state)
     if not words:
         return ""
-    who = "" if event.by == YOU else f"{clean_line(event.by, 40)}: "
+    who = "" if by == YOU else f"{clean_line(by, LONGEST_NAME)}: "
     return f"{who}{'Undone: ' if undone else ''}{words if undone else words[0].upper() + words[1:]}"
 
 
-def _done(event: ev.Deed | ev.TaskGiven | ev.TeamChanged, state: State) -> str:
+def _said_by(event: Done) -> str:
+    """Who did it; "" for what no person did."""
+    if isinstance(event, ev.ProposalChosen):
+        return event.chooser or YOU if event.by == "person" else ""
+    return event.by
+
+
+def _done(event: Done, state: State) -> str:
     match event:
         case ev.SeedInjected():
             lasts = f", for {_count(event.steps, 'idea')}" if event.steps else ""
@@ -128,6 +153,14 @@ def _done(event: ev.Deed | ev.TaskGiven | ev.TeamChanged, state: State) -> str:
             return f"{TASKS[event.task]} {ideas_words(event.ideas)}"
         case ev.TeamChanged():
             return f"team {clean_line(event.team.name, 80)} goes on{_from_step(state.chain)}"
+        case ev.PipeliningSet():
+            ahead = "the next idea is asked for while scores come"
+            return ahead if event.on else "each idea waits for the last one's scores"
+        case ev.ProposalChosen():
+            places = [str(event.order.index(slot) + 1) for slot in (event.pick, *event.also) if slot in event.order]
+            if len(places) > 1:
+                return f"proposals {' and '.join(places)} of step {event.step} are taken"
+            return f"{f'proposal {places[0]}' if places else 'no proposal'} of step {event.step} is taken"
         case _:
             return _done_to_idea(event, state)
 

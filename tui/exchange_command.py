@@ -19,9 +19,10 @@ FORMATS = ("md", "html", "csv", "jsonl", "sciaidanbench", "cast")
 def import_(context: click.Context, /, **options: Any) -> None:
     """Import files of the public benchmarks: results, lists of questions, totals.
 
-    A result file of SciAidanBench or AidanBench becomes a session for each model in it; what was imported before is
-    left alone. A JSON list of questions joins your own questions. A CSV with the columns model, total and questions is
-    kept for comparing two benchmarks. A folder means all .json and .csv files in it.
+    A result file of SciAidanBench or AidanBench becomes a session for each model in it; chains that were imported
+    before, from this file or another, are left out. A JSON list of questions joins your own questions. A CSV with the
+    columns model, total and questions is kept for comparing two benchmarks. A folder means all .json and .csv files in
+    it, of lists of questions only those by domains that there are.
     """
     with held_signals():
         from tui.exchanging import import_files

@@ -12,13 +12,13 @@ from msgspec import Struct
 from core.config import path_of, sessions_folder
 from core.errors import EXIT_ENDED, EXIT_USAGE, JagstormError
 from core.exchange.exporting import SUFFIXES, Format, exported, write_whole
-from core.exchange.importing import Imported, ResultsImported, files_under, import_file
+from core.exchange.importing import Imported, ResultsImported, files_under, import_file, import_found
 from core.exchange.oddities import Oddities, oddity_words
 from core.exchange.public import EMPTY, THRESHOLDS, NoResultsError
 from core.exchange.question_list import QuestionsKept
 from core.store import library
 from core.store.library import StoredSession
-from core.text import clean_line, shown
+from core.text import clean_line, counted, shown
 
 # ── import ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -50,9 +50,10 @@ def import_files(paths: Sequence[str], sessions: str | None, as_json: bool, quie
             for file in files:
                 before = bar.pos
                 try:
-                    imported.append(import_file(file, folder, bar.update))
-                except NoResultsError as error:
                     # In a folder there may be anything; a file that was named was meant.
+                    take = import_file if file in given else import_found
+                    imported.append(take(file, folder, bar.update))
+                except NoResultsError as error:
                     (refused if file in given else left_out).append(Refused(shown(file), error.message))
                 except JagstormError as error:
                     refused.append(Refused(shown(file), error.message))
@@ -86,19 +87,22 @@ def _say(
 def _lines(one: Imported) -> Iterator[str]:
     if isinstance(one, ResultsImported):
         for session in one.sessions:
-            questions = _count(session.questions, "question")
-            ideas = f"{_count(session.responses, 'idea')}, {session.valid:,} valid"
+            questions = counted(session.questions, "question")
+            ideas = f"{counted(session.responses, 'idea')}, {session.valid:,} valid"
             yield f"{click.style(session.id, bold=True)}  {session.model}"
             yield f"    {questions}, {ideas}"
         if one.there:
             yield f"{one.file} was imported before: {', '.join(one.there[:3])}{' …' if len(one.there) > 3 else ''}"
-        if not one.sessions and not one.there:
+        if one.left_out:
+            yield f"{one.file}: {counted(one.left_out, 'chain')} left out, as other sessions have them already"
+        if not one.sessions and not one.there and not one.left_out:
             yield f"{one.file} holds no chains"
     elif isinstance(one, QuestionsKept):
         there = f", {one.there:,} were there" if one.there else ""
-        yield f"{one.file}: {_count(one.added, 'question')} added to your own{there}: {one.folder}"
+        yield f"{one.file}: {counted(one.added, 'question')} added to your own{there}: {one.folder}"
     else:
-        yield f"{one.file}: totals of {_count(one.models, 'model')} {'were there' if one.there else 'kept'}: {one.path}"
+        deed = "were there" if one.there else "kept"
+        yield f"{one.file}: totals of {counted(one.models, 'model')} {deed}: {one.path}"
 
 
 def _summary(results: Sequence[ResultsImported]) -> Iterator[str]:
@@ -109,19 +113,15 @@ def _summary(results: Sequence[ResultsImported]) -> Iterator[str]:
     if not sessions:
         return
     ideas = sum(session.responses for session in sessions)
-    yield f"Imported {_count(len(sessions), 'session')} with {_count(ideas, 'idea')}."
+    yield f"Imported {counted(len(sessions), 'session')} with {counted(ideas, 'idea')}."
     stops: Counter[str] = Counter()
     for session in sessions:
         stops.update(session.stops)
     cut_short = {stop or "nothing that the file says": stops[stop] for stop in stops.keys() - {*THRESHOLDS, EMPTY}}
-    lines = [f"{_count(number, 'chain')} stopped by {clean_line(stop)}" for stop, number in sorted(cut_short.items())]
+    lines = [f"{counted(number, 'chain')} stopped by {clean_line(stop)}" for stop, number in sorted(cut_short.items())]
     if lines := [*oddity_words(odd), *lines]:
         yield "Odd in it, and kept as it is:"
         yield from (f"  {line}" for line in lines)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 # ── export ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -140,7 +140,7 @@ def export_sessions(
     pieces = exported(_loaded(folders, form), form)
     if path:
         write_whole(path, pieces, replace=force)
-        click.echo(f"{shown(path)}: {_count(len(folders), 'session')}", err=True)
+        click.echo(f"{shown(path)}: {counted(len(folders), 'session')}", err=True)
         return EXIT_ENDED
     for piece in pieces:
         sys.stdout.buffer.write(piece.encode())  # in UTF-8, whatever the terminal speaks
@@ -156,7 +156,8 @@ def _loaded(folders: Iterable[Path], form: Format) -> Iterator[StoredSession]:
             click.echo(f"jagstorm: {clean_line(problem)}", err=True)
         if form == "sciaidanbench" and (missing := _unjudged(session)):
             click.echo(
-                f"jagstorm: {shown(folder.name)}: {_count(missing, 'idea')} without coherence, written as NaN", err=True
+                f"jagstorm: {shown(folder.name)}: {counted(missing, 'idea')} without coherence, written as NaN",
+                err=True,
             )
         yield session
 

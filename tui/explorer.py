@@ -1,6 +1,7 @@
 """Profiles as a person goes through them: what is chosen, how far down, which chart; no screen is in it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial, reduce
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
@@ -10,9 +11,11 @@ from msgspec.structs import replace
 from core.analysis.differences import differences
 from core.analysis.grids import By
 from core.analysis.profiles import Chains, Efforts, Map, Profile
-from core.analysis.rescoring import Change, Counts, rescored
+from core.analysis.rescoring import Counts, rescored
 from core.analysis.table import Flags, Table
+from core.text import counted
 from tui.charts.catalog import NAMES, TITLES, Chart, Name, View, chart
+from tui.charts.caveats import caveats
 from tui.charts.chains import MOST, Measure, Panel, measured, panels
 from tui.charts.ideas_map import By as Group
 from tui.charts.ideas_map import beside, nearest
@@ -27,9 +30,11 @@ from tui.selection import (
     chains_of,
     chains_to_draw,
     model_rows,
+    own_rule,
     passing,
     rows_within,
     session_rows,
+    thresholds,
     within,
 )
 
@@ -70,7 +75,7 @@ class Explorer:
         """What the ideas of chains say by their numbers, of those chains that have been read."""
         self.place: int | None = None
         """The idea on the map that is chosen."""
-        self.one: Counts | None = None
+        self.one: Selection | None = None
         """The selection beside which the present one is shown."""
         self.vectors: IdeaVectors | None = None
         """None before any were made."""
@@ -78,38 +83,43 @@ class Explorer:
         """What the chart was last drawn of."""
         self._held: Measure | None = None
         """The threshold that a person drags."""
-        self._counts = rescored(table, Change())
-        self._counted_for = Change()
+        self._under = lru_cache(maxsize=3)(partial(rescored, table))
+        """What all chains come to: under the rules of two selections, and those of now as they move."""
 
     # ── what is chosen ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def counts(self, chains: Flags) -> Counts:
-        """What these chains come to under the rules of now."""
-        if self._counted_for != self.selection.change:
-            self._counts = rescored(self.table, self.selection.change)
-            self._counted_for = self.selection.change
-        return self._counts.only(chains)
+    def _sides(self) -> list[Selection]:
+        """The present selection, and the one that it stands beside, if any."""
+        return [self.selection, *([self.one] if self.one else [])]
 
-    @property
-    def passing(self) -> Flags:
-        """(chains,): those that are included and pass the filters."""
-        return passing(self.table, self.selection)
+    def _of_sides(self, chains: Callable[[Selection], Flags]) -> Flags:
+        """(chains,): those of either side."""
+        return reduce(np.logical_or, map(chains, self._sides()))
 
-    @property
-    def drawn(self) -> Flags:
+    def _counts(self, selection: Selection, chains: Flags) -> Counts:
+        """What these chains come to under the rules of `selection`."""
+        return self._under(selection.change).only(chains)
+
+    def _drawn(self, selection: Selection) -> Flags:
         """(chains,): those that the chart is about."""
-        inside = self.selection.inside
+        inside = selection.inside
         if self.name in OF_MODELS:
-            return self.passing
+            return passing(self.table, selection)
         if self.name == "chains":  # beside the model's own, those of the others on the question
-            return self.passing & within(self.table, replace(inside, model=None, chain=None))
-        return self.passing & within(self.table, inside)
+            inside = replace(inside, model=None, chain=None)
+        return self._chosen(replace(selection, inside=inside))
+
+    def _chosen(self, selection: Selection) -> Flags:
+        """(chains,): those that are included, pass the filters and are where a person went down to."""
+        return passing(self.table, selection) & within(self.table, selection.inside)
+
+    def _listed(self, inside: Inside) -> Flags:
+        """(chains,): those that there is to choose from there, whatever models are left out."""
+        return passing(self.table, self.selection, models=False) & within(self.table, inside)
 
     def own(self, rule: str) -> float | None:
         """The value that all sessions have of a rule; None if they differ, or have none."""
-        column = {"patience": "patience", "max_ideas": "max_ideas"}.get(rule, f"rule_{rule}")
-        values = np.unique(getattr(self.table.chains, column)[self.passing])
-        return float(values[0]) if len(values) == 1 and (values[0] > 0 or rule != "max_ideas") else None
+        return own_rule(self.table, self.selection, rule)
 
     def change(self, rule: str, value: float | None) -> None:
         """Put a rule in the place of the sessions' own; None takes it away again."""
@@ -140,10 +150,11 @@ class Explorer:
         if self.listing == "sessions":
             return session_rows(self.table, self.selection)
         inside = self.selection.inside
+        listed = self._listed(inside)
+        counts = self._counts(self.selection, listed)
         if inside.level == "model":
-            return model_rows(self.counts(passing(self.table, self.selection, models=False)), self.selection)
-        mask = passing(self.table, self.selection, models=False) & within(self.table, inside)
-        return rows_within(self.counts(mask), inside, self.texts.get(inside.chain)) if mask.any() else []
+            return model_rows(counts, self.selection)
+        return rows_within(counts, inside, self.texts.get(inside.chain)) if listed.any() else []
 
     def enter(self, row: Row) -> bool:
         """Go into what `row` stands for. False if it is an idea, or a session."""
@@ -153,7 +164,7 @@ class Explorer:
         step = row.chain if inside.level == "chain" else row.name
         self._go(replace(inside, **{inside.level: step}))
         if self.selection.inside.level == "chain":
-            chains = chains_of(self.table.only(self.passing & within(self.table, self.selection.inside)))
+            chains = chains_of(self.table.only(self._listed(self.selection.inside)))
             self.name = "chains"
             if len(chains) == 1:
                 self._go(replace(self.selection.inside, chain=chains[0]))
@@ -166,7 +177,7 @@ class Explorer:
             return None
         came_from = inside.question or inside.leaf or inside.model
         up = inside.up()
-        only_one = up.level == "chain" and len(rows_within(self.counts(within(self.table, up)), up)) == 1
+        only_one = up.level == "chain" and self._listed(up).sum() == 1
         self._go(up.up() if only_one else up)
         if self.name == "chains":
             self.name = "ribbons"
@@ -186,54 +197,69 @@ class Explorer:
             return self.selection.inside.model
         return self.row.name if self.row and self.listing == "models" else ""
 
-    def shown_by(self) -> By:
-        """What ribbons and differences are about."""
-        level = self.selection.inside.level
+    def _shown_by(self, selection: Selection) -> By:
+        """What ribbons are about."""
+        level = selection.inside.level
         return self.by if level == "model" else "leaf" if level == "leaf" else "question"
 
     def chart(self) -> Chart:
         """The chart that is chosen, of what is chosen. Raises `NothingToDrawError`."""
-        return self._chart_of(self.counts(self.drawn), self.drawn)
+        self._numbers = self._numbers_of(self.selection)
+        return chart(self.name, self._numbers, self._view())
 
     def pair(self) -> tuple[Chart, Chart]:
         """The chart of the selection that was kept, and that of the present one. Raises `NothingToDrawError`."""
         assert self.one is not None
-        return self._chart_of(self.one, None), self.chart()
+        view = replace(self._view(), thresholds=thresholds(self.table, self.one), idea=None, at=None)
+        return chart(self.name, self._numbers_of(self.one), view), self.chart()
 
     def differences(self) -> Chart:
         """The selection that was kept less the present one. Raises `NothingToDrawError`."""
         assert self.one is not None
-        by: By = "leaf" if self.shown_by() == "model" else self.shown_by()
-        found = differences(self.one, self.counts(self.passing & within(self.table, self.selection.inside)), by)
+        by = self._shown_by(self.selection)
+        one, other = (self._counts(side, self._chosen(side)) for side in (self.one, self.selection))
+        found = differences(one, other, "leaf" if by == "model" else by)
         if not found.rows:
             raise NothingToDrawError("The two selections have no question in common")
         return chart("differences", found)
 
     def keep(self) -> None:
-        """Keep the present selection, to show others beside it."""
-        mask = self.passing & within(self.table, self.selection.inside)
-        if not mask.any():
+        """Keep the present selection, its rules too, to show others beside it."""
+        if not self._chosen(self.selection).any():
             raise NothingToDrawError("Nothing is chosen that another could be shown beside")
-        self.one = self.counts(mask)
+        self.one = self.selection
 
-    def _chart_of(self, counts: Counts, mask: Flags | None) -> Chart:
-        rows = chains_to_draw(counts, self.selection.inside, self.focus_model, MOST) if self.name == "chains" else []
-        ideas = None if mask is None else mask[self.table.ideas.chain]
-        vectors = None if self.vectors is None or ideas is None or self.name != "map" else self.vectors.of(ideas)
-        more = Beside(by=self.shown_by(), chains=rows, totals=self._totals, benchmark=self._benchmark, vectors=vectors)
-        self._numbers = numbers_of(self.name, counts, more)
-        if isinstance(self._numbers, Map) and self.vectors is not None and ideas is not None:
-            self._numbers = self.vectors.told(self._numbers, ideas)
-        return chart(self.name, self._numbers, self._view())
+    @property
+    def wants_vectors(self) -> bool:
+        """Whether the map is chosen, and has nothing to draw on one of its sides."""
+        sides = [self._drawn(side)[self.table.ideas.chain] for side in self._sides()]
+        return self.name == "map" and not all(self.vectors and self.vectors.any_of(ideas) for ideas in sides)
+
+    @property
+    def mapped(self) -> Flags:
+        """(chains,): those whose ideas need vectors."""
+        return self._of_sides(partial(passing, self.table))
+
+    def _numbers_of(self, selection: Selection) -> Profile:
+        chains = self._drawn(selection)
+        counts = self._counts(selection, chains)
+        rows = chains_to_draw(counts, selection.inside, self.focus_model, MOST) if self.name == "chains" else []
+        ideas = chains[self.table.ideas.chain]
+        vectors = self.vectors if self.name == "map" else None
+        more = Beside(
+            by=self._shown_by(selection),
+            chains=rows,
+            totals=self._totals,
+            benchmark=self._benchmark,
+            vectors=vectors.of(ideas) if vectors else None,
+        )
+        numbers = numbers_of(self.name, counts, more)
+        return vectors.told(numbers, ideas) if vectors and isinstance(numbers, Map) else numbers
 
     def _view(self) -> View:
         return View(
             focus=self._focus(),
-            thresholds=Change(
-                coherence=self.threshold("coherence"),
-                embedding_novelty=self.threshold("embedding_novelty"),
-                judged_novelty=self.threshold("judged_novelty"),
-            ),
+            thresholds=thresholds(self.table, self.selection),
             measure=self.measure,
             spent=self.spent,
             by=self.group,
@@ -243,8 +269,8 @@ class Explorer:
 
     def threshold(self, measure: Measure) -> float | None:
         """The one in force; None where sessions differ."""
-        value: float | None = getattr(self.selection.change, measure)
-        return self.own(measure) if value is None else value
+        value: float | None = getattr(thresholds(self.table, self.selection), measure)
+        return value
 
     def _focus(self) -> str:
         """The name of the row to point out on the chart."""
@@ -267,11 +293,15 @@ class Explorer:
 
     def totals(self) -> str:
         """How much of it there is, in words."""
-        counts = self.counts(self.drawn)
+        counts = self._counts(self.selection, self._drawn(self.selection))
         models = len(np.unique(counts.table.chains.model))
         responses, valid = int(counts.responses.sum()), int(counts.valid.sum())
-        plural = "" if models == 1 else "s"
-        return f"{models} model{plural} · {len(counts.responses):,} chains · {responses:,} ideas, {valid:,} valid"
+        chains, ideas = counted(len(counts.responses), "chain"), counted(responses, "idea")
+        return f"{counted(models, 'model')} · {chains} · {ideas}, {valid:,} valid"
+
+    def caveats(self) -> list[str]:
+        """What one must know of what is drawn, on either side."""
+        return caveats(self.table.only(self._of_sides(self._drawn)))
 
     # ── other ways to look ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -345,12 +375,11 @@ class Explorer:
         if not isinstance(self._numbers, Map) or self.place is None:
             return None
         place = self._numbers.places[self.place]
-        return self._idea(self.table.only(self.drawn), place.chain, place.number)
+        return self._idea(self.table.only(self._drawn(self.selection)), place.chain, place.number)
 
     def idea_of(self, row: Row) -> IdeaPlace:
         """The idea that a row of a chain stands for."""
-        mask = passing(self.table, self.selection, models=False) & within(self.table, self.selection.inside)
-        return self._idea(self.table.only(mask), 0, int(row.name))
+        return self._idea(self.table.only(self._listed(self.selection.inside)), 0, int(row.name))
 
     def _idea(self, table: Table, chain: int, number: int) -> IdeaPlace:
         session, place = chains_of(table)[chain]

@@ -27,6 +27,10 @@ class IdeaVectors(Struct, frozen=True, eq=False):
         """Those of the ideas that are marked, (ideas,): whole, or of very many those on the plane."""
         return self.plane[ideas] if self._on_plane(ideas) else self.whole[ideas]
 
+    def any_of(self, ideas: Flags) -> bool:
+        """Whether any of the ideas that are marked, (ideas,), has one."""
+        return not np.isnan(self.plane[ideas, 0]).all()
+
     def told(self, found: Map, ideas: Flags) -> Map:
         """`found`, made of these; that of a plane tells nothing of what lies outside it."""
         return replace(found, explained=self.explained) if self._on_plane(ideas) else found

@@ -24,6 +24,12 @@ TYPED: dict[Lever, tuple[str, str]] = {
 NEWEST = Row(name="the newest idea's mechanism, which the team names", about=LEVERS["deny"], lever="deny")
 
 
+def policy_now(feed: Feed) -> SeedPolicy:
+    """When seeds come: as a person set it last, or as the plan has it."""
+    policy = feed.state.seed_policy
+    return feed.plan.seeds if policy is None else policy
+
+
 def seeds_words(policy: SeedPolicy) -> str:
     """When seeds come and which, in one line."""
     if isinstance(policy, Off | Hand):

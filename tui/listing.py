@@ -7,7 +7,7 @@ from core.chain import Chain, Idea
 from core.config import own_question_files, path_of, sessions_folder
 from core.questions import QuestionBank, load_bank
 from core.state import State
-from core.store import library
+from core.store import library, listing
 from core.text import clean_line, shown
 from tui.words import END_WORDS, score_words, why_ended
 
@@ -39,10 +39,10 @@ def list_questions(search: str, domain: str, question_files: tuple[str, ...], as
 def list_sessions(sessions: str | None, as_json: bool) -> None:
     folder = sessions_folder(sessions)
     found = False
-    for row in library.summaries(folder):
+    for row in listing.summaries(folder):
         found = True
         if as_json:
-            click.echo(library.to_json(row))
+            click.echo(listing.to_json(row))
         elif row.status == "damaged":
             click.echo(f"{clean_line(row.id)}  damaged: {clean_line(row.problem)}")
         else:
@@ -86,7 +86,7 @@ def _as_object(session: library.StoredSession, state: State) -> dict[str, object
     return {
         "id": shown(session.folder.name),
         "plan": session.plan,
-        "status": library.status(session.folder, state),
+        "status": listing.status(session.folder, state),
         "seconds": state.t,
         "input_tokens": state.input_tokens,
         "output_tokens": state.output_tokens,

@@ -73,6 +73,16 @@ def question_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list
     return [question.id for question in load_bank().questions if question.id.startswith(incomplete)]
 
 
+OF_QUESTION = click.option(
+    "--question-id",
+    "question",
+    metavar="ID",
+    default="",
+    shell_complete=question_ids,
+    help="Whose idea it is, where a session has several questions (default: the one under way).",
+)
+
+
 def model_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Names of the config file, and those that are usual; nobody is asked while a line is being completed."""
     from core.naming import usual_names

@@ -25,6 +25,9 @@ CHARTS = (
     "diversity",
 )
 
+SPENT = {"tokens": "reasoning_tokens", "cost": "cost", "seconds": "seconds"}
+"""What an idea takes, as it is asked for and as it is called in the numbers."""
+
 _RULES = ("coherence", "embedding_novelty", "judged_novelty", "patience", "max_ideas")
 
 
@@ -42,6 +45,7 @@ class Threshold(click.FloatRange):
 @click.option(
     "--by", type=click.Choice(["leaf", "domain", "question"]), help="One row a model and leaf, domain or question."
 )
+@click.option("--x", "spent", type=click.Choice(SPENT), help="What an idea takes, in the chart effort.")
 @click.option("--domain", metavar="D", default="", help="Only questions of this domain or subdomain.")
 @click.option("--question", "words", metavar="WORDS", default="", help="Only questions that hold all these words.")
 @click.option("--coherence", type=Threshold(0, 100), metavar="C", help="Ideas of no more than this fail.")
@@ -71,6 +75,7 @@ def profile(context: click.Context, /, **options: Any) -> None:
         from core.analysis.rescoring import Change
         from tui.profiling import Wanted, show_profile
 
+    options["spent"] = SPENT.get(options["spent"])
     options = {name: value or context.obj.get(name, value) for name, value in options.items()}
     change = Change(**{name: options.pop(name) for name in _RULES})
     context.exit(show_profile(Wanted(change=change, **options)))

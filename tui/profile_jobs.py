@@ -30,12 +30,12 @@ def read_in_background(
     """Read sessions, all of them if `folders` is None; `take` what was found. Returns what ends it."""
 
     def read() -> None:
-        from core.store.library import session_folders
+        from core.store.library import session_folders, without_example
         from core.store.tables import StoppedError, read_tables
 
         worker = get_current_worker()
         tell = _now_and_then(lambda done, of: screen.app.call_from_thread(say, f"Reading the sessions: {done} of {of}"))
-        places = _own(session_folders(host(screen).sessions)) if folders is None else folders
+        places = without_example(session_folders(host(screen).sessions)) if folders is None else folders
         try:
             found = read_tables(places, tell, lambda: worker.is_cancelled)
         except StoppedError:
@@ -88,11 +88,6 @@ def texts_in_background(
         take(await asyncio.to_thread(texts))
 
     screen.run_worker(read(), exit_on_error=False, exclusive=True, group="texts")
-
-
-def _own(folders: list[Path]) -> list[Path]:
-    """Without the example, unless it is all that there is."""
-    return [folder for folder in folders if folder.name != "example"] or folders
 
 
 def _now_and_then(tell: Callable[[int, int], None]) -> Callable[[int, int], None]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -20,19 +21,18 @@ from core.analysis.table import Table
 from core.config import PLAN_FILE, path_of, sessions_folder
 from core.errors import EXIT_ENDED, UsageError
 from core.exchange.totals_table import TotalsTable, kept_totals, read_totals
-from core.questions import QuestionBank
-from core.store.library import find, session_folders
-from core.store.log import EVENTS_FILE
+from core.lines import EVENTS_FILE
+from core.store.library import find, session_folders, without_example
 from core.store.tables import read_tables
-from core.text import clean_line, shown
+from core.text import clean_line, counted, shown
 from tui.charts.catalog import NAMES, Chart, View, chart
+from tui.charts.caveats import caveats
 from tui.charts.look import LIGHT
 from tui.charts.numbers import Beside, numbers_of
 from tui.charts.printed import colors_here, csv_of, printed, size_here, write
-from tui.variety import EMBEDDED, MORE, More, more_chart, more_numbers
-
-EXAMPLE = "example"
-"""The session that comes with Jagstorm: nobody's own result."""
+from tui.charts.scatter import Spent
+from tui.selection import fitting
+from tui.variety import EMBEDDED, MORE, More, more_chart, more_notes, more_numbers
 
 PICTURE = (120, 40)
 """Columns and rows."""
@@ -53,6 +53,8 @@ class Wanted(Struct, frozen=True, kw_only=True):
     by: By | None = None
     domain: str = ""
     words: str = ""
+    spent: Spent | None = None
+    """The x axis of effort; None for the first that is known."""
     change: Change = Change()
     as_json: bool = False
     as_csv: bool = False
@@ -75,6 +77,8 @@ def show_profile(wanted: Wanted) -> int:
     sources = _sources(wanted)
     counts = rescored(_questions_of(_read(sources.places), wanted), wanted.change)
     numbers = _numbers(wanted, counts, sources.totals)
+    for caveat in caveats(counts.table):
+        click.echo(f"jagstorm: {caveat}", err=True)
     if wanted.as_json:
         click.echo(msgspec.json.encode(numbers))
         return EXIT_ENDED
@@ -87,7 +91,9 @@ def show_profile(wanted: Wanted) -> int:
         click.echo(f"The picture is {shown(path)}", err=True)
     else:
         click.echo(printed(drawn, *size_here(), colors_here()), nl=False, color=True)
-        click.echo("\n".join(_notes(counts, wanted)))
+        more = more_notes(numbers) if isinstance(numbers, More) else []
+        for note in [*more, *_notes(counts, wanted)]:
+            click.echo(textwrap.fill(note, size_here()[0], break_on_hyphens=False))
     return EXIT_ENDED
 
 
@@ -96,6 +102,8 @@ def _check(wanted: Wanted) -> None:
         raise UsageError("--json, --csv and --svg exclude each other")
     if wanted.by and wanted.chart != "ribbons":
         raise UsageError("--by goes with --chart ribbons")
+    if wanted.spent and wanted.chart != "effort":
+        raise UsageError("--x goes with --chart effort")
     if wanted.svg and path_of(wanted.svg).suffix.lower() != ".svg":
         raise UsageError(f"--svg writes a picture: call the file {shown(path_of(wanted.svg).stem)}.svg")
 
@@ -118,7 +126,7 @@ def _sources(wanted: Wanted) -> Sources:
         else:
             places.append(find(folder, name))
     if not places:
-        places = [place for place in session_folders(folder) if place.name != EXAMPLE]
+        places = without_example(session_folders(folder))
         if not places:
             raise UsageError(
                 f"There are no sessions in {shown(folder)} yet: begin one with `jagstorm run`, or bring results with "
@@ -142,14 +150,13 @@ def _read(places: Sequence[Path]) -> Table:
 
 def _questions_of(table: Table, wanted: Wanted) -> Table:
     """What is left with the questions that are wanted."""
-    fit = QuestionBank(table.questions).search(wanted.words, wanted.domain)
-    kept = {id(question) for question in fit}
-    marked = np.array([id(question) in kept for question in table.questions], dtype=np.bool_)
     if not len(table.chains.model):
         raise UsageError("There are no chains in what was read")
-    if not marked[table.chains.question].any():
-        raise UsageError("No question fits: leave out --question or --domain, or ask for less")
-    return table.only(marked[table.chains.question])
+    left = fitting(table.questions, wanted.words, wanted.domain)[table.chains.question]
+    if not left.any():
+        leaves = ", ".join(clean_line(leaf, 60) for leaf in table.leaves())
+        raise UsageError(f"No question fits: leave out --question or --domain, or ask for less; there are {leaves}")
+    return table.only(left)
 
 
 # ── what comes of it ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -183,7 +190,7 @@ def _chart(wanted: Wanted, numbers: Profile | More) -> Chart:
     if isinstance(numbers, More):
         return more_chart(numbers)
     name = next(name for name in NAMES if name == wanted.chart)
-    return chart(name, numbers, View(thresholds=wanted.change))
+    return chart(name, numbers, View(thresholds=wanted.change, spent=wanted.spent))
 
 
 def _notes(counts: Counts, wanted: Wanted) -> list[str]:
@@ -191,12 +198,14 @@ def _notes(counts: Counts, wanted: Wanted) -> list[str]:
     chains = counts.table.chains
     models, questions = len(np.unique(chains.model)), len(np.unique(chains.question))
     notes = [
-        f"{_many(len(chains.model), 'chain')} of {_many(models, 'model')} on {_many(questions, 'question')}. Means are "
-        "over the questions that each answered."
+        f"{counted(len(chains.model), 'chain')} of {counted(models, 'model')} on {counted(questions, 'question')}. "
+        "Means are over the questions that each answered."
     ]
     if wanted.change != Change():
         beyond = int((counts.ended == counts.ends.index(RECORD)).sum())
-        notes.append(f"Rescored from stored scores; {_many(beyond, 'chain')} would have gone on where the record ends.")
+        notes.append(
+            f"Rescored from stored scores; {counted(beyond, 'chain')} would have gone on where the record ends."
+        )
     return notes
 
 
@@ -215,7 +224,3 @@ def _progress(label: str) -> Iterator[Callable[[int, int], None]]:
                 bar.update(done - bar.pos)
 
         yield tell
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -15,14 +15,14 @@ from core.config import path_of, sessions_folder
 from core.errors import EXIT_ENDED, ModelUnavailableError, UsageError
 from core.exchange.exporting import write_whole
 from core.levers import Seed
+from core.lines import EVENTS_FILE
 from core.randomness import generator
 from core.scoring.embeddings import WordLlamaEmbedder
 from core.seeds.ranking import ranked, thirds
 from core.seeds.sources import banked, field_named, of_bank
 from core.store.library import find, session_folders
-from core.store.log import EVENTS_FILE
 from core.store.tables import read_tables
-from core.text import clean_line, shown
+from core.text import clean_line, counted, shown
 from tui.charts.printed import colors_here, printed, size_here
 from tui.charts.printed import svg as picture
 from tui.charts.seed_effect import TITLES, effect_chart, p_words
@@ -161,10 +161,10 @@ def _effect_lines(found: Effect) -> Iterator[str]:
         return
     alone = found.seeded - found.pairs
     yield (
-        f"{_many(found.pairs, 'pair')} in {_many(found.chains, 'chain')} on {_many(found.questions, 'question')}: an "
-        f"idea under a seed with one without, at most {MOST_APART} places away ({found.apart:.1f} on average) in the "
-        "same chain, or in one that differs in nothing but its seeds."
-        + (f" {_many(alone, 'idea')} under a seed found no partner." if alone else "")
+        f"{counted(found.pairs, 'pair')} in {counted(found.chains, 'chain')} on "
+        f"{counted(found.questions, 'question')}: an idea under a seed with one without, at most {MOST_APART} places "
+        f"away ({found.apart:.1f} on average) in the same chain, or in one that differs in nothing but its seeds."
+        + (f" {counted(alone, 'idea')} under a seed found no partner." if alone else "")
     )
     if not found.pairs:
         yield "To have some, run the same question with --seeds every:4, or `jagstorm compare --seeds off,far`."
@@ -176,16 +176,17 @@ def _effect_lines(found: Effect) -> Iterator[str]:
         yield _trend_words(found.trend)
     if found.called:
         yield (
-            f"In {_many(found.called, 'pair')} the seed came because of how ideas went, by hand or at a plateau. What "
-            "went badly by chance goes better by itself, so they flatter seeds; `jagstorm compare --seeds off,far` "
-            "does not."
+            f"In {counted(found.called, 'pair')} the seed came because of how ideas went, by hand or at a plateau. "
+            "What went badly by chance goes better by itself, so they flatter seeds; "
+            "`jagstorm compare --seeds off,far` does not."
         )
     yield f"Intervals are of 95 %; verdicts allow for {len(found.contrasts)} tests at once (Holm 1979)."
 
 
 def _trend_words(trend: Trend) -> str:
     rho = f"{trend.rho:+.2f}".replace("-", "−")
-    numbers = f"(rank correlation {rho}, p {p_words(trend.p)}, {_many(trend.pairs, 'pair')})"
+    independent = f", {trend.units} of them independent" if trend.units < trend.pairs else ""
+    numbers = f"(rank correlation {rho}, p {p_words(trend.p)}, {counted(trend.pairs, 'pair')}{independent})"
     if trend.p > SIGNIFICANT:
         return f"No change with the seed's distance seen {numbers}."
     return f"The difference in novelty {'grows' if trend.rho > 0 else 'falls'} with the seed's distance {numbers}."
@@ -193,8 +194,4 @@ def _trend_words(trend: Trend) -> str:
 
 def _said(contrast: Contrast) -> str:
     swaps = f", {contrast.swaps} of them independent" if contrast.swaps < contrast.pairs else ""
-    return f"{_VERDICTS[contrast.verdict]} ({_many(contrast.pairs, 'pair')}{swaps}, p {p_words(contrast.p)})"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    return f"{_VERDICTS[contrast.verdict]} ({counted(contrast.pairs, 'pair')}{swaps}, p {p_words(contrast.p)})"

@@ -1,6 +1,6 @@
 """What of all that was read a profile shows: which models and sessions, which questions, under which rules."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +12,7 @@ from core.analysis.rescoring import Change, Counts
 from core.analysis.ribbons import ribbons
 from core.analysis.series import chain_series
 from core.analysis.table import Flags, Table
+from core.questions import Question, QuestionBank
 from core.text import clean_line
 
 Level = Literal["model", "leaf", "question", "chain", "idea"]
@@ -49,9 +50,9 @@ class Selection(Struct, frozen=True, kw_only=True):
     without_models: frozenset[str] = frozenset()
     without_sessions: frozenset[str] = frozenset()
     domain: str = ""
-    """A leaf or a domain; "" for all."""
+    """As `fitting` takes it."""
     words: str = ""
-    """That a question must hold, all of them."""
+    """The same."""
     change: Change = Change()
     inside: Inside = Inside()
 
@@ -73,7 +74,7 @@ class Row(Struct, frozen=True, kw_only=True):
 def passing(table: Table, selection: Selection, *, models: bool = True) -> Flags:
     """(chains,): those in `selection`; without `models`, whatever models are left out of it."""
     chains = table.chains
-    mask = _questions(table, selection)[chains.question]
+    mask = fitting(table.questions, selection.words, selection.domain)[chains.question]
     mask &= ~_named(table.sessions, selection.without_sessions)[chains.session]
     if models:
         mask &= ~_named(table.models, selection.without_models)[chains.model]
@@ -96,21 +97,45 @@ def within(table: Table, inside: Inside) -> Flags:
     return mask
 
 
-def _questions(table: Table, selection: Selection) -> Flags:
-    """(questions,): which pass the filters."""
-    words = selection.words.casefold().split()
-    return np.array(
-        [
-            selection.domain in ("", question.domain, question.leaf)
-            and all(word in question.text.casefold() for word in words)
-            for question in table.questions
-        ],
-        dtype=np.bool_,
-    )
+def fitting(questions: Sequence[Question], words: str, domain: str) -> Flags:
+    """(questions,): which have all of `words` in text, id or leaf, and are of `domain`. "" is all; case is ignored.
+
+    `domain` is a domain or a leaf; where it is neither, the last part of a leaf.
+    """
+    said = {id(question) for question in QuestionBank(tuple(questions)).search(words)}
+    return np.array([id(question) in said for question in questions], dtype=np.bool_) & _of_domain(questions, domain)
+
+
+def _of_domain(questions: Sequence[Question], domain: str) -> Flags:
+    wanted = clean_line(domain).casefold()
+    full = [wanted in ("", question.domain.casefold(), question.leaf.casefold()) for question in questions]
+    last = [wanted == question.leaf.casefold().rpartition(" / ")[2] for question in questions]
+    return np.array(full if any(full) else last, dtype=np.bool_)
 
 
 def _named(names: tuple[str, ...], wanted: "frozenset[str] | set[str]") -> Flags:
     return np.array([name in wanted for name in names], dtype=np.bool_)
+
+
+def own_rule(table: Table, selection: Selection, rule: str) -> float | None:
+    """The value that all chains in `selection` have of a rule; None if they differ, or have none."""
+    column = {"patience": "patience", "max_ideas": "max_ideas"}.get(rule, f"rule_{rule}")
+    values = np.unique(getattr(table.chains, column)[passing(table, selection)])
+    return float(values[0]) if len(values) == 1 and (values[0] > 0 or rule != "max_ideas") else None
+
+
+def thresholds(table: Table, selection: Selection) -> Change:
+    """Those in force: a person's, else the chains' own; None where these differ."""
+    change = selection.change
+    return Change(
+        coherence=_or_own(change.coherence, table, selection, "coherence"),
+        embedding_novelty=_or_own(change.embedding_novelty, table, selection, "embedding_novelty"),
+        judged_novelty=_or_own(change.judged_novelty, table, selection, "judged_novelty"),
+    )
+
+
+def _or_own(value: float | None, table: Table, selection: Selection, rule: str) -> float | None:
+    return own_rule(table, selection, rule) if value is None else value
 
 
 def model_rows(counts: Counts, selection: Selection) -> list[Row]:

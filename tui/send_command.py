@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tui.options import CONFIG, SESSION, SESSIONS, seed_fields, seeds_word, team_names, with_shared
+from tui.options import CONFIG, OF_QUESTION, SESSION, SESSIONS, seed_fields, seeds_word, team_names, with_shared
 from tui.signals import held_signals
 
 if TYPE_CHECKING:
@@ -68,16 +68,17 @@ def _text(words: tuple[str, ...]) -> str:
     return clean(sys.stdin.read(LONGEST) if words == ("-",) else " ".join(words))
 
 
-def _about_an_idea(name: str, make: "Callable[[Any, int], AnyCommand]", about: str) -> None:
+def _about_an_idea(name: str, make: "Callable[[Any, dict[str, Any]], AnyCommand]", about: str) -> None:
     """A command that needs nothing but an idea."""
 
     @send.command(name, help=about)
     @IDEA
+    @OF_QUESTION
     @click.pass_context
-    def command(context: click.Context, idea: int) -> None:
+    def command(context: click.Context, /, **which: Any) -> None:
         from core import commands
 
-        _say(context, make(commands, idea))
+        _say(context, make(commands, which))
 
 
 def _alone(name: str, make: "Callable[[Any], AnyCommand]", about: str) -> None:
@@ -93,11 +94,11 @@ def _alone(name: str, make: "Callable[[Any], AnyCommand]", about: str) -> None:
 
 # ── ideas ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_about_an_idea("pin", lambda cmd, idea: cmd.PinIdea(idea=idea), "Always show an idea to the team.")
-_about_an_idea("unpin", lambda cmd, idea: cmd.PinIdea(idea=idea, on=False), "No longer always show it.")
-_about_an_idea("remove", lambda cmd, idea: cmd.RemoveIdea(idea=idea), "Take an idea out of the chain.")
-_about_an_idea("restore", lambda cmd, idea: cmd.RestoreIdea(idea=idea), "Bring a removed idea back.")
-_about_an_idea("develop", lambda cmd, idea: cmd.DevelopIdea(idea=idea), "Have the team work an idea out.")
+_about_an_idea("pin", lambda cmd, which: cmd.PinIdea(**which), "Always show an idea to the team.")
+_about_an_idea("unpin", lambda cmd, which: cmd.PinIdea(on=False, **which), "No longer always show it.")
+_about_an_idea("remove", lambda cmd, which: cmd.RemoveIdea(**which), "Take an idea out of the chain.")
+_about_an_idea("restore", lambda cmd, which: cmd.RestoreIdea(**which), "Bring a removed idea back.")
+_about_an_idea("develop", lambda cmd, which: cmd.DevelopIdea(**which), "Have the team work an idea out.")
 
 
 @send.command()
@@ -113,46 +114,50 @@ def add(context: click.Context, words: tuple[str, ...]) -> None:
 @send.command()
 @IDEA
 @click.argument("words", metavar="TEXT|-", nargs=-1, required=True)
+@OF_QUESTION
 @click.pass_context
-def edit(context: click.Context, idea: int, words: tuple[str, ...]) -> None:
+def edit(context: click.Context, /, words: tuple[str, ...], **which: Any) -> None:
     """Give an idea another text; - reads it from standard input."""
     from core.commands import EditIdea
 
-    _say(context, EditIdea(idea=idea, text=_text(words)))
+    _say(context, EditIdea(text=_text(words), **which))
 
 
 @send.command()
 @IDEA
 @click.argument("stars", type=click.IntRange(0, 5))
+@OF_QUESTION
 @click.pass_context
-def rate(context: click.Context, idea: int, stars: int) -> None:
+def rate(context: click.Context, /, **rating: Any) -> None:
     """Give an idea 1 to 5; 0 takes the rating back."""
     from core.commands import RateIdea
 
-    _say(context, RateIdea(idea=idea, stars=stars))
+    _say(context, RateIdea(**rating))
 
 
 @send.command()
 @IDEA
 @click.argument("words", metavar="[TEXT|-]", nargs=-1)
+@OF_QUESTION
 @click.pass_context
-def comment(context: click.Context, idea: int, words: tuple[str, ...]) -> None:
+def comment(context: click.Context, /, words: tuple[str, ...], **which: Any) -> None:
     """Say something of an idea; nothing takes it back."""
     from core.commands import CommentIdea
 
-    _say(context, CommentIdea(idea=idea, text=_text(words)))
+    _say(context, CommentIdea(text=_text(words), **which))
 
 
 @send.command()
 @click.argument("ideas", type=click.IntRange(1, 2**53), nargs=-1, required=True, metavar="IDEA IDEA...")
+@OF_QUESTION
 @click.pass_context
-def merge(context: click.Context, ideas: tuple[int, ...]) -> None:
+def merge(context: click.Context, ideas: tuple[int, ...], question: str) -> None:
     """Have the team make one idea of several, 2 to 10."""
     from core.commands import MergeIdeas
 
     if not 2 <= len(ideas) <= 10:
         raise click.UsageError("2 to 10 ideas can be merged", context)
-    _say(context, MergeIdeas(ideas=ideas))
+    _say(context, MergeIdeas(ideas=ideas, question=question))
 
 
 # ── what pushes the team ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -226,14 +231,16 @@ _lever("persona", "Have the team be somebody until that is withdrawn.")
 
 @send.command()
 @click.argument("words", metavar="[IDEA|TEXT]", nargs=-1)
+@OF_QUESTION
 @click.pass_context
-def deny(context: click.Context, words: tuple[str, ...]) -> None:
+def deny(context: click.Context, words: tuple[str, ...], question: str) -> None:
     """Forbid a mechanism: what you name, or that of an idea, or of the newest one."""
     from core.commands import DenyMechanism
 
     text = _text(words)
     by_number = text.isascii() and text.isdecimal() and len(text) < 10
-    _say(context, DenyMechanism(idea=int(text)) if by_number else DenyMechanism(text=text))
+    which: dict[str, Any] = {"idea": int(text)} if by_number else {"text": text}
+    _say(context, DenyMechanism(question=question, **which))
 
 
 @send.command()

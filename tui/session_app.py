@@ -42,7 +42,14 @@ class SessionApp(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "interrupt", "Quit", show=False, priority=True, system=True),
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True, system=True, tooltip="Leave Jagstorm"),
-        Binding("ctrl+d", "detach", "Detach", show=False, tooltip="Leave Jagstorm; what is under way runs on"),
+        Binding(
+            "ctrl+d",
+            "detach",
+            "Detach",
+            show=False,
+            priority=True,  # where something is typed, too
+            tooltip="Leave Jagstorm; what is under way runs on",
+        ),
     ]
 
     settings: Settings
@@ -58,7 +65,8 @@ class SessionApp(App[int]):
         self._leave_terminal = leave_terminal
         self._shown: dict[Path, LiveScreen] = {}
         """Every session that was run or followed here, by its folder."""
-        self._interrupted_at = 0.0
+        self._pressed: dict[str, float] = {}
+        """When keys were pressed that count at the second time."""
         self._leaving = False
         self._hung_up = False
         """Whether nobody is there to read parting words."""
@@ -153,12 +161,12 @@ class SessionApp(App[int]):
         self._shown[screen.feed.folder] = screen
         self.push_screen(screen)
 
-    def fork_session(self, folder: Path, idea: int) -> None:
-        """Begin a session that shares the past of another up to an idea, and show it."""
+    def fork_session(self, folder: Path, idea: int, question: str) -> None:
+        """Begin a session that shares the past of another up to an idea of that question, and show it."""
         from core.store.forking import fork
 
         try:
-            forked = fork(folder, idea, self.sessions)
+            forked = fork(folder, idea, self.sessions, question)
         except JagstormError as error:
             self.show_fault(error)
         else:
@@ -216,7 +224,7 @@ class SessionApp(App[int]):
             return
         if number == signal.SIGHUP and self.runs.under_way and self.settings.lost_terminal == "detach":
             self._hung_up = True
-            self.action_detach()
+            self._detach()
         else:
             self.run_worker(self._leave(number.name, EXIT_INTERRUPTED), exit_on_error=False)
 
@@ -235,18 +243,37 @@ class SessionApp(App[int]):
 
     def action_interrupt(self) -> None:
         """Ctrl+C: the second within two seconds quits."""
-        loop = asyncio.get_running_loop()
-        if loop.time() - self._interrupted_at < 2:
+        if self._pressed_again("ctrl+c"):
             self.run_worker(self.action_quit(), exit_on_error=False)
             return
-        self._interrupted_at = loop.time()
         detach = ", Ctrl+D to leave the session running" if self.runs.under_way else ""
         self.say(f"Press Ctrl+C again to quit{detach}")
+
+    def _pressed_again(self, key: str) -> bool:
+        """Whether this is the second time within two seconds."""
+        now = asyncio.get_running_loop().time()
+        before, self._pressed[key] = self._pressed.get(key, -2.0), now
+        return now - before < 2
 
     async def action_quit(self) -> None:
         await self._leave("you", EXIT_INTERRUPTED if self.runs.under_way else 0)
 
     def action_detach(self) -> None:
+        """Ctrl+D leaves; at the second time only where something is being typed, which would be lost."""
+        if self._typing() and not self._pressed_again("ctrl+d"):
+            self.say("What you are typing is not said yet. Press Ctrl+D again to leave without it")
+        else:
+            self._detach()
+
+    def _typing(self) -> bool:
+        from textual.widgets import Input, TextArea  # which takes long
+
+        match self.focused:
+            case Input(value=text) | TextArea(text=text):
+                return bool(text.strip())
+        return False
+
+    def _detach(self) -> None:
         """End the app, and no session."""
         if not self._leaving:
             self._leaving = True

@@ -10,7 +10,7 @@ from core.analysis.intervals import ENOUGH, Interval
 from core.analysis.standings import Alone, Pair, Report, Standing, TeamReport
 from core.lengthening import TROUBLE
 from core.metering import BUDGET, EXHAUSTED
-from core.text import clean_line
+from core.text import clean_line, counted
 from tui.words import END_WORDS
 
 WIDTH = 80
@@ -163,10 +163,6 @@ def _number(value: float, digits: int, *, sign: bool) -> str:
     if 0 < abs(value) < 0.5 * 10**-digits or (digits > 1 and 0 < abs(value) < 0.1):
         return f"{value:{'+' if sign else ''}.1g}".replace("-", "−")
     return f"{value:{'+' if sign else ''}.{digits}f}".replace("-", "−")
-
-
-def counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _shares(by: Mapping[str, int]) -> str:

@@ -24,7 +24,7 @@ from core.teams.routes import Route, Table
 from core.teams.sample import shares
 from core.teams.weights import Weight
 from core.teams.written import Book, Written, read_team
-from core.text import clean_line, shown
+from core.text import clean_line, counted, shown
 from tui.settings import models_here, settings_with_keys
 from tui.words import STRATEGIES, member_words, strategy_lines
 
@@ -276,15 +276,11 @@ def _check(file: str, as_json: bool) -> int:
         else:
             click.echo("\n".join(_wrapped("  " if harmless else "× ", line, 4)))
     if not as_json:
-        teams = _counted(len(found.teams), "team")
-        wrong = _counted(len(found.wrong), "fault")
-        odd = f", {_counted(len(found.odd), 'oddity', 'oddities')}" if found.odd else ""
+        teams = counted(len(found.teams), "team")
+        wrong = counted(len(found.wrong), "fault")
+        odd = f", {counted(len(found.odd), 'oddity', 'oddities')}" if found.odd else ""
         click.echo(f"{shown(path)}: {teams}, {wrong}{odd}.")
     return EXIT_USAGE if found.wrong else EXIT_ENDED
-
-
-def _counted(count: int, one: str, many: str = "") -> str:
-    return f"{count or 'no'} {one if count == 1 else many or f'{one}s'}"
 
 
 def _wrapped(head: str, text: str, indent: int) -> list[str]:

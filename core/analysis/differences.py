@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from core.analysis.fits import correlation, origin_slope
 from core.analysis.grids import By, answers, groups, means
 from core.analysis.intervals import column_intervals
 from core.analysis.profiles import Difference, Differences
@@ -10,7 +11,7 @@ from core.analysis.table import Floats
 
 
 def differences(one: Counts, other: Counts, by: By = "model") -> Differences:
-    """The mean responses of `one` less those of `other`, over all and then by group of questions.
+    """The mean responses of `one` less those of `other`, over all and then by group of questions; how they go together.
 
     Both must be of the same table, or of parts of it; of several models the mean counts. Groups without a question that
     both answered are left out, and so is everything where there is none.
@@ -23,7 +24,12 @@ def differences(one: Counts, other: Counts, by: By = "model") -> Differences:
     chosen = [("all", both)]
     if by != "model":
         chosen += [(name, both & (group == place)) for place, name in enumerate(names)]
-    return Differences(rows=tuple(_difference(name, pairs[rows]) for name, rows in chosen if rows.any()))
+    one_mean, other_mean = pairs[both].T
+    return Differences(
+        rows=tuple(_difference(name, pairs[rows]) for name, rows in chosen if rows.any()),
+        slope=origin_slope(other_mean, one_mean),
+        r=correlation(other_mean, one_mean),
+    )
 
 
 def _means(counts: Counts) -> Floats:

@@ -123,14 +123,3 @@ def _novelty(alike: Floats, order: NDArray[np.int64]) -> Floats:
     shuffled[np.triu_indices(len(order))] = -np.inf
     novelty: Floats = 1 - shuffled[1:].max(axis=1)
     return novelty
-
-
-def overlap(one: Vectors, other: Vectors, threshold: float) -> tuple[float, float]:
-    """The share of the ideas of each that the other has too: one nearer than `threshold`, as 1 − similarity.
-
-    0 where either has no ideas.
-    """
-    if not (len(one) and len(other)):
-        return 0.0, 0.0
-    near = one.astype(np.float64) @ other.astype(np.float64).T > 1 - threshold
-    return float(near.any(axis=1).mean()), float(near.any(axis=0).mean())

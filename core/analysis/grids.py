@@ -25,6 +25,12 @@ def means(values: Floats | Ints, group: Ints, groups: int) -> Floats:
     return np.divide(np.bincount(group, values, groups), number, out=found, where=number > 0)
 
 
+def tallies(rows: Ints, columns: Ints, shape: tuple[int, int], weights: Floats | Ints | None = None) -> Floats:
+    """(rows, columns): how many of n are in each cell, as `rows` and `columns` (n,) say; or the sums of `weights`."""
+    flat = np.bincount(rows.astype(np.int64) * shape[1] + columns, weights, shape[0] * shape[1])
+    return flat.reshape(shape).astype(np.float64, copy=False)
+
+
 class Answers(Struct, frozen=True, kw_only=True, eq=False):
     """What each model has of each question that it answered: (answers,) each, ordered by model, then by question."""
 
@@ -75,9 +81,7 @@ def grid(table: Table, values: Floats | Ints) -> Grid:
 def sums(table: Table, values: Floats | Ints) -> Grid:
     """The sums of `values` (chains,), one row a question and one column a model; 0 where there is no chain."""
     shape = (len(table.questions), len(table.models))
-    cell = table.chains.question * shape[1] + table.chains.model
-    total: Grid = np.bincount(cell, values, shape[0] * shape[1]).astype(np.float64)
-    return total.reshape(shape)
+    return tallies(table.chains.question, table.chains.model, shape, values)
 
 
 def groups(questions: Sequence[Question], by: By) -> tuple[list[str], Ints]:

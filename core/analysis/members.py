@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from core.analysis.grids import tallies
 from core.analysis.intervals import Interval, column_ratios
 from core.analysis.profiles import Contribution, Contributions
 from core.analysis.rescoring import Counts
-from core.analysis.table import Flags, Ints
+from core.analysis.table import Flags
 
 
 def contributions(counts: Counts) -> Contributions:
@@ -16,11 +17,10 @@ def contributions(counts: Counts) -> Contributions:
     of_team = counts.counted & chains.is_team[ideas.chain]
     valid = of_team & ~counts.failed & ~ideas.removed
     team, author = chains.model[ideas.chain], ideas.author
-    chosen = _cells(team, author, of_team, shape)
-    valid_cells = _cells(team, author, valid, shape)
-    passed_over = _cells(
-        chains.model[offers.chain], offers.author, offers.position < counts.responses[offers.chain], shape
-    )
+    offered = offers.position < counts.responses[offers.chain]
+    chosen = tallies(team[of_team], author[of_team], shape)
+    valid_cells = tallies(team[valid], author[valid], shape)
+    passed_over = tallies(chains.model[offers.chain[offered]], offers.author[offered], shape)
     compared = of_team & (table.positions > 0) & ~np.isnan(ideas.embedding_novelty)
     novelty = _novelty(counts, compared)
     rows = [
@@ -45,16 +45,9 @@ def _novelty(counts: Counts, compared: Flags) -> dict[tuple[int, int], Interval]
     writers, writer = np.unique(
         np.stack([table.chains.model[chain], ideas.author[compared]]), axis=1, return_inverse=True
     )
-    cell = table.chains.question[chain] * writers.shape[1] + writer.reshape(-1)
-    shape = (len(table.questions), writers.shape[1])
-    total = np.bincount(cell, ideas.embedding_novelty[compared], shape[0] * shape[1]).reshape(shape)
-    number = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+    question, shape = table.chains.question[chain], (len(table.questions), writers.shape[1])
+    total = tallies(question, writer.reshape(-1), shape, ideas.embedding_novelty[compared])
+    number = tallies(question, writer.reshape(-1), shape)
     found = column_ratios(total, np.where(number > 0, number, np.nan))
     pairs = zip(writers[0].tolist(), writers[1].tolist(), strict=True)
     return {pair: interval for pair, interval in zip(pairs, found, strict=True) if interval is not None}
-
-
-def _cells(team: Ints, author: Ints, marked: Flags, shape: tuple[int, int]) -> Ints:
-    """(teams, authors): how many of what is marked each has."""
-    flat = np.bincount(team[marked] * shape[1] + author[marked], minlength=shape[0] * shape[1])
-    return flat.reshape(shape)

@@ -16,7 +16,8 @@ class Expected(Struct, frozen=True, kw_only=True):
 
     valid: float
     observed: float
-    """The part of it that lies within lengths that were seen; the rest goes on at the last hazard known."""
+    """The part of it that lies within lengths that were seen; the rest goes on at the last hazard known, and is too low
+    where questions differ in theirs."""
     ended: int
     """Chains that a rule ended."""
     censored: int
@@ -214,6 +215,8 @@ class Contender(Struct, frozen=True, kw_only=True):
 
 class Winners(Struct, frozen=True, kw_only=True):
     rows: tuple[Winner, ...]
+    left_out: tuple[str, ...] = ()
+    """Leaves in which no two models answered a question in common."""
     contenders: tuple[Contender, ...]
     """The router with each leaf's winner on the very questions that it won on; the same with each question left out of
     its own choice; the best single model; and the teams, on the questions that they answered."""
@@ -337,6 +340,10 @@ class Difference(Struct, frozen=True, kw_only=True):
 
 class Differences(Struct, frozen=True, kw_only=True):
     rows: tuple[Difference, ...]
+    slope: float
+    """s of the line one = s · other through the origin, over questions."""
+    r: float | None
+    """Pearson's, over questions; None with fewer than two, or where one selection has the same on all."""
 
 
 Profile = (

@@ -1,7 +1,8 @@
 """How many different ideas there would be, from how many of those seen were seen but once.
 
-It holds for independent draws alone: first answers of separate chains, which were shown nothing. The ideas of one chain
-are each told to differ from the others, and say nothing of the kind.
+It holds for independent draws alone: first answers of separate chains, by models that were shown nothing. The ideas of
+one chain are each told to differ from the others, and say nothing of the kind; nor does what a person wrote or changed,
+what was written under a seed, and the first answer of a fork, which is that of the session it was made of.
 """
 
 import numpy as np
@@ -30,13 +31,15 @@ class FirstAnswers(Struct, frozen=True, kw_only=True):
 
 
 def first_answers(counts: Counts, vectors: Vectors, threshold: float) -> tuple[FirstAnswers, ...]:
-    """Of each question that has several chains, whoever wrote them.
+    """Of each question that has several chains with an independent first answer, whichever model wrote it.
 
     `vectors` (ideas, dims) are those of the table's ideas, NaN for one without; two are of a kind if they are at most
     `threshold` apart, as 1 − similarity (complete linkage).
     """
     table = counts.table
-    first = np.flatnonzero(counts.counted & (table.positions == 0) & ~np.isnan(vectors).any(axis=1))
+    ideas = table.ideas
+    independent = ideas.counts & ~ideas.removed & ~ideas.shared & (ideas.seed < 0)
+    first = np.flatnonzero(independent & counts.counted & (table.positions == 0) & ~np.isnan(vectors).any(axis=1))
     question = table.chains.question[table.ideas.chain[first]]
     found = []
     for place in np.unique(question).tolist():
@@ -73,6 +76,8 @@ def coverage(sizes: Ints) -> float:
     once, twice = int((sizes == 1).sum()), int((sizes == 2).sum())
     if draws in (0, once):
         return 0.0
+    if once == 0:
+        return 1.0
     if twice:
         seen_again = (draws - 1) * once / ((draws - 1) * once + 2 * twice)
     else:

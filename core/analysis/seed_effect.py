@@ -7,6 +7,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from core.analysis.fits import rank_correlation
 from core.analysis.intervals import ENOUGH, Interval, column_ratios, ratio_interval
 from core.analysis.profiles import SeedEffect, SeedEffects
 from core.analysis.rescoring import Counts
@@ -20,7 +21,7 @@ SAME = 1e-6
 """Distances that are no farther apart are the same: they were measured on different machines."""
 
 FLIPS = 9999
-"""Random ways to swap that are tried where not all can be: p is then known to about 0.004 at 0.05."""
+"""Random ways to swap or to shuffle that are tried where not all can be: p is then known to about 0.004 at 0.05."""
 
 SIGNIFICANT = 0.05
 
@@ -72,10 +73,12 @@ class Trend(Struct, frozen=True, kw_only=True):
     """Whether the difference in embedding novelty grows with the distance of the seed."""
 
     rho: float
-    """Spearman's rank correlation."""
+    """Spearman's rank correlation, over what shares its luck."""
     p: float
-    """By permutation, two-sided."""
+    """By permutation of that, two-sided."""
     pairs: int
+    units: int
+    """What shares its luck: the pairs of a seed; or of a chain, where there are fewer of these than of seeds."""
 
 
 # ── from pairs to what they tell ──────────────────────────────────────────────────────────────────────────────────────
@@ -180,19 +183,48 @@ def _verdict(contrast: Contrast, p: float, tests: int) -> Verdict:
 
 
 def _trend(pairs: Sequence[Pair], rng: "Generator") -> Trend | None:
-    from scipy.stats import permutation_test, spearmanr
+    """None where too little is independent of the rest: pairs under one seed, or in one chain, share their luck.
 
+    They have one difference and one distance, the means of theirs, and only these are permuted.
+    """
     kept, values = of_both("embedding_novelty", [pair for pair in pairs if pair.seeded.distance is not None])
-    distances = [pair.seeded.distance for pair in kept]
-    differences = values[:, 0] - values[:, 1]
-    if len(kept) < ENOUGH or len(set(distances)) < 2 or len(set(differences)) < 2:
+    seeds, clusters = [(pair.seeded.seed,) for pair in kept], [pair.cluster for pair in kept]
+    units = seeds if len(set(seeds)) <= len(set(clusters)) else clusters
+    distances = _means(units, np.array([pair.seeded.distance for pair in kept], dtype=np.float64))
+    differences = _means(units, values[:, 0] - values[:, 1])
+    rho = rank_correlation(distances, differences)
+    if len(distances) < ENOUGH or rho is None:
         return None
+    return Trend(rho=rho, p=_shuffled(distances, differences, rng), pairs=len(kept), units=len(distances))
 
-    def rho(shuffled: NDArray[np.float64]) -> float:
-        return float(spearmanr(shuffled, differences).statistic)
 
-    tested = permutation_test((distances,), rho, permutation_type="pairings", n_resamples=999, rng=rng)
-    return Trend(rho=float(tested.statistic), p=float(tested.pvalue), pairs=len(kept))
+def _means(groups: Sequence[tuple[str, ...]], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(groups,): of `values` (n,), by group in the order in which these come."""
+    sums = sums_by(groups, values).reshape(-1, 2)
+    means: NDArray[np.float64] = sums[:, 0] / sums[:, 1]
+    return means
+
+
+def _shuffled(x: NDArray[np.float64], y: NDArray[np.float64], rng: "Generator") -> float:
+    """p of the rank correlation of `x` and `y` (n,) being as far from 0, if each `x` could as well be another's."""
+    from scipy.stats import permutation_test, rankdata
+
+    ranks = rankdata(y) - (len(y) + 1) / 2
+
+    def covariance(shuffled: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = (shuffled * ranks).sum(axis=axis)
+        return found
+
+    tested = permutation_test(
+        (rankdata(x) - (len(x) + 1) / 2,),
+        covariance,
+        permutation_type="pairings",
+        vectorized=True,
+        n_resamples=FLIPS,
+        batch=1000,
+        rng=rng,
+    )
+    return float(tested.pvalue)
 
 
 # ── seed by seed ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -64,25 +64,26 @@ class Pair(Struct, frozen=True):
 def written(counts: Counts) -> list[Written]:
     """The ideas that tell something of seeds: of questions and teams that have had some.
 
-    Left out: the first of a chain, whose novelty is 1 by definition, and what a person wrote, edited or took out.
+    Left out: the first of a chain, whose novelty is 1 by definition; what a person wrote, edited or took out; and, so
+    that no idea counts twice, what a fork shares with the session that it was made of.
     """
     table = counts.table
-    ideas, chains = table.ideas, table.chains
-    group = chains.question * len(table.settings) + chains.setting
-    with_seeds = np.isin(group, group[ideas.chain[ideas.seed >= 0]])
-    told = counts.counted & ideas.counts & (table.positions > 0) & with_seeds[ideas.chain]
+    ideas = table.ideas
+    group = table.chains.question[ideas.chain] * len(table.settings) + ideas.setting
+    with_seeds = np.isin(group, group[ideas.seed >= 0])
+    told = counts.counted & ideas.counts & ~ideas.shared & (table.positions > 0) & with_seeds
     return [_written(counts, row) for row in np.flatnonzero(told).tolist()]
 
 
 def _written(counts: Counts, row: int) -> Written:
     table = counts.table
-    ideas, chains = table.ideas, table.chains
+    ideas = table.ideas
     chain = int(ideas.chain[row])
-    question = table.questions[int(chains.question[chain])].text
+    question = table.questions[int(table.chains.question[chain])].text
     seed = int(ideas.seed[row])
     return Written(
         chain=str(chain),
-        alike=(question, table.settings[int(chains.setting[chain])], table.scorers[int(ideas.scorers[row])]),
+        alike=(question, table.settings[int(ideas.setting[row])]),
         question=question,
         number=int(ideas.number[row]),
         seed=table.seeds[seed] if seed >= 0 else "",

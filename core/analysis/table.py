@@ -9,8 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from core.questions import LEAVES, Question
-from core.text import clean_line
+from core.questions import LEAVES, Question, question_key
 
 Ints = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
@@ -39,6 +38,8 @@ class IdeaRow(Struct, frozen=True, kw_only=True, gc=False):
     counts: bool = True
     """Whether patience counts it: nobody brought it beside the steps, changed it or took it out."""
     removed: bool = False
+    shared: bool = False
+    """Whether it is of the past that a fork shares with the session that it was made of."""
     failed_rule: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -50,8 +51,11 @@ class IdeaRow(Struct, frozen=True, kw_only=True, gc=False):
     """US dollars, for all of them; judges are not in it."""
     length: int = 0
     """Characters."""
-    scorers: str = ""
-    """Whose scores it has: those of others are no measure of the same."""
+    embedder: str = ""
+    """By which its embedding novelty was measured; "" if it was not."""
+    setting: str = ""
+    """Team, random seed, embedder and judges: ideas on a question that have these in common differ in nothing but their
+    seeds."""
     seed: str | None = None
     """In force when it was asked for."""
     seed_distance: float | None = None
@@ -67,15 +71,16 @@ class ChainRow(Struct, frozen=True, kw_only=True):
 
     model: str
     """Who wrote it: a model, or a team under its own name."""
+    made_of: str = ""
+    """A team's strategy and members, which tell two of one name apart; "" for a model, and for what was imported."""
     question: Question
     ideas: Sequence[IdeaRow]
     ended: str
     """A rule's name, `cap`, `budget`, `person`, `refused`, `error`, `empty`, `unfinished`."""
     censored: bool
     is_team: bool = False
-    setting: str = ""
-    """Team and random seed: chains on a question that have these in common differ in nothing but their seeds. "" for
-    one that was imported."""
+    damaged: bool = False
+    """Whether the record that it is read from lacks something."""
     session: str = ""
     """Where it is stored."""
     place: int = 0
@@ -94,7 +99,8 @@ class IdeaColumns(Struct, frozen=True, kw_only=True, eq=False):
     """Rows of `ChainColumns`, never falling."""
     number: Ints
     author: Ints
-    scorers: Ints
+    embedder: Ints
+    setting: Ints
     seed: Ints
     """-1: none."""
     seed_distance: Floats
@@ -105,6 +111,7 @@ class IdeaColumns(Struct, frozen=True, kw_only=True, eq=False):
     scored: Flags
     counts: Flags
     removed: Flags
+    shared: Flags
     failed_rule: Ints
     """Places in `RULES`; -1: it did not fail."""
     input_tokens: Floats
@@ -120,12 +127,12 @@ class ChainColumns(Struct, frozen=True, kw_only=True, eq=False):
 
     model: Ints
     question: Ints
-    setting: Ints
     session: Ints
     place: Ints
     ended: Ints
     censored: Flags
     is_team: Flags
+    damaged: Flags
     rule_coherence: Floats
     rule_embedding_novelty: Floats
     rule_judged_novelty: Floats
@@ -146,18 +153,24 @@ class OfferColumns(Struct, frozen=True, kw_only=True, eq=False):
 class Table(Struct, frozen=True, kw_only=True, eq=False):
     """Columns, and the names that their numbers stand for."""
 
-    models: tuple[str, ...]
+    writers: tuple[str, ...]
+    """Who wrote chains: the name of a model or a team, and of a team in a second line what it is made of."""
     questions: tuple[Question, ...]
     """Each text of a leaf once, whatever it is called."""
-    settings: tuple[str, ...]
     sessions: tuple[str, ...]
     ends: tuple[str, ...]
     authors: tuple[str, ...]
-    scorers: tuple[str, ...]
+    embedders: tuple[str, ...]
+    settings: tuple[str, ...]
     seeds: tuple[str, ...]
     chains: ChainColumns
     ideas: IdeaColumns
     offers: OfferColumns
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What each of `writers` is called, no two alike: "my team (2)" is the second team of that name."""
+        return _called(self.writers)
 
     @property
     def lengths(self) -> Ints:
@@ -205,6 +218,22 @@ def _of_chains(columns: OfChains, chains: Flags, renumbered: Ints) -> OfChains:
     return replace(left, chain=renumbered[left.chain])
 
 
+@functools.lru_cache(maxsize=64)
+def _called(writers: tuple[str, ...]) -> tuple[str, ...]:
+    """A model has its own name, whatever teams are called."""
+    taken = {writer for writer in writers if "\n" not in writer}
+    names = []
+    for writer in writers:
+        own, of_team, _ = writer.partition("\n")
+        name, number = own, 1
+        while of_team and name in taken:
+            number += 1
+            name = f"{own} ({number})"
+        taken.add(name)
+        names.append(name)
+    return tuple(names)
+
+
 class _Names:
     """Names in the order in which they came, each once."""
 
@@ -220,7 +249,7 @@ class _Names:
 
 def table_of(rows: Sequence[ChainRow]) -> Table:
     """The table of some chains."""
-    models, settings, sessions, ends, authors, scorers, seeds = (_Names() for _ in range(7))
+    writers, sessions, ends, authors, embedders, settings, seeds = (_Names() for _ in range(7))
     ideas = [idea for row in rows for idea in row.ideas]
     chain_of_idea = [number for number, row in enumerate(rows) for _ in row.ideas]
     offers = [
@@ -229,29 +258,30 @@ def table_of(rows: Sequence[ChainRow]) -> Table:
         for position, idea in enumerate(row.ideas)
         for author in idea.offered
     ]
-    questions, places = _distinct([row.question for row in rows])
+    questions, places = distinct([row.question for row in rows])
     return Table(
         chains=ChainColumns(
-            model=_ints(models.place(row.model) for row in rows),
-            question=_ints(places),
-            setting=_ints(settings.place(row.setting) for row in rows),
-            session=_ints(sessions.place(row.session) for row in rows),
-            place=_ints(row.place for row in rows),
-            ended=_ints(ends.place(row.ended) for row in rows),
+            model=ints(writers.place(f"{row.model}\n{row.made_of}" if row.made_of else row.model) for row in rows),
+            question=ints(places),
+            session=ints(sessions.place(row.session) for row in rows),
+            place=ints(row.place for row in rows),
+            ended=ints(ends.place(row.ended) for row in rows),
             censored=_flags(row.censored for row in rows),
             is_team=_flags(row.is_team for row in rows),
+            damaged=_flags(row.damaged for row in rows),
             rule_coherence=_floats(row.rule_coherence for row in rows),
             rule_embedding_novelty=_floats(row.rule_embedding_novelty for row in rows),
             rule_judged_novelty=_floats(row.rule_judged_novelty for row in rows),
-            patience=_ints(row.patience for row in rows),
-            max_ideas=_ints(row.max_ideas or 0 for row in rows),
+            patience=ints(row.patience for row in rows),
+            max_ideas=ints(row.max_ideas or 0 for row in rows),
         ),
         ideas=IdeaColumns(
-            chain=_ints(chain_of_idea),
-            number=_ints(idea.number for idea in ideas),
-            author=_ints(authors.place(idea.author) for idea in ideas),
-            scorers=_ints(scorers.place(idea.scorers) for idea in ideas),
-            seed=_ints(-1 if idea.seed is None else seeds.place(idea.seed) for idea in ideas),
+            chain=ints(chain_of_idea),
+            number=ints(idea.number for idea in ideas),
+            author=ints(authors.place(idea.author) for idea in ideas),
+            embedder=ints(embedders.place(idea.embedder) for idea in ideas),
+            setting=ints(settings.place(idea.setting) for idea in ideas),
+            seed=ints(-1 if idea.seed is None else seeds.place(idea.seed) for idea in ideas),
             seed_distance=_floats(idea.seed_distance for idea in ideas),
             seed_called=_flags(idea.seed_called for idea in ideas),
             coherence=_floats(idea.coherence for idea in ideas),
@@ -260,31 +290,32 @@ def table_of(rows: Sequence[ChainRow]) -> Table:
             scored=_flags(idea.scored for idea in ideas),
             counts=_flags(idea.counts for idea in ideas),
             removed=_flags(idea.removed for idea in ideas),
-            failed_rule=_ints(-1 if idea.failed_rule is None else RULES.index(idea.failed_rule) for idea in ideas),
+            shared=_flags(idea.shared for idea in ideas),
+            failed_rule=ints(-1 if idea.failed_rule is None else RULES.index(idea.failed_rule) for idea in ideas),
             input_tokens=_floats(idea.input_tokens for idea in ideas),
             output_tokens=_floats(idea.output_tokens for idea in ideas),
             reasoning_tokens=_floats(idea.reasoning_tokens for idea in ideas),
             seconds=_floats(idea.seconds for idea in ideas),
             cost=_floats(idea.cost for idea in ideas),
-            length=_ints(idea.length for idea in ideas),
+            length=ints(idea.length for idea in ideas),
         ),
         offers=OfferColumns(
-            chain=_ints(chain for chain, _, _ in offers),
-            position=_ints(position for _, position, _ in offers),
-            author=_ints(author for _, _, author in offers),
+            chain=ints(chain for chain, _, _ in offers),
+            position=ints(position for _, position, _ in offers),
+            author=ints(author for _, _, author in offers),
         ),
-        models=models.all(),
+        writers=writers.all(),
         questions=questions,
-        settings=settings.all(),
         sessions=sessions.all(),
         ends=ends.all(),
         authors=authors.all(),
-        scorers=scorers.all(),
+        embedders=embedders.all(),
+        settings=settings.all(),
         seeds=seeds.all(),
     )
 
 
-def _ints(values: Iterable[int]) -> Ints:
+def ints(values: Iterable[int]) -> Ints:
     return np.array(list(values), dtype=np.int64)
 
 
@@ -303,75 +334,30 @@ def plain(values: Floats) -> tuple[float | None, ...]:
 
 
 NAMES = {
-    "model": "models",
+    "model": "writers",
     "question": "questions",
-    "setting": "settings",
     "session": "sessions",
     "ended": "ends",
     "author": "authors",
-    "scorers": "scorers",
+    "embedder": "embedders",
+    "setting": "settings",
     "seed": "seeds",
 }
 """Columns that hold places among names, by the names that they are places among."""
 
 
-def together(tables: Sequence[Table]) -> Table:
-    """Several tables as one. What has the same name is the same; a question of the same
-    leaf and text is, whatever its id."""
-    if len(tables) == 1:
-        return tables[0]
-    tables = tables or [table_of([])]
-    united = {column: _united([getattr(table, names) for table in tables]) for column, names in NAMES.items()}
-    begins = np.cumsum([0, *(len(table.chains.model) for table in tables)])
-
-    def renumbered(columns: Columns, number: int) -> Columns:
-        """The columns of one of the tables, as they stand among all."""
-        changed: dict[str, Ints] = {}
-        for name in columns.__struct_fields__:
-            if name in NAMES:
-                own = np.append(united[name][1][number], np.int64(-1))  # at -1, what stands for none
-                changed[name] = own[getattr(columns, name)]
-            elif name == "chain":
-                changed[name] = getattr(columns, name) + begins[number]
-        return replace(columns, **changed)
-
-    return Table(
-        chains=_joined([renumbered(table.chains, number) for number, table in enumerate(tables)]),
-        ideas=_joined([renumbered(table.ideas, number) for number, table in enumerate(tables)]),
-        offers=_joined([renumbered(table.offers, number) for number, table in enumerate(tables)]),
-        **{names: united[column][0] for column, names in NAMES.items()},
-    )
-
-
-def _joined(columns: Sequence[Columns]) -> Columns:
-    names = columns[0].__struct_fields__
-    return type(columns[0])(**{name: np.concatenate([getattr(each, name) for each in columns]) for name in names})
-
-
 Name = TypeVar("Name", str, Question)
 
 
-def _united(names: Sequence[tuple[Name, ...]]) -> tuple[tuple[Name, ...], list[Ints]]:
-    """All of `names`, each once, and for each of the tuples where its own are among them."""
-    union, places = _distinct([name for each in names for name in each])
-    cuts = np.cumsum([len(each) for each in names])[:-1]
-    return union, list(np.split(_ints(places), cuts))
-
-
-def _distinct(names: Iterable[Name]) -> tuple[tuple[Name, ...], list[int]]:
+def distinct(names: Iterable[Name]) -> tuple[tuple[Name, ...], list[int]]:
     """The first of those that are the same, and for each one its place among these."""
     first: dict[str, int] = {}
     union: list[Name] = []
     places: list[int] = []
     for name in names:
-        place = first.setdefault(_question_key(name) if isinstance(name, Question) else name, len(union))
+        key = f"{name.leaf}\n{question_key(name.text)}" if isinstance(name, Question) else name
+        place = first.setdefault(key, len(union))
         if place == len(union):
             union.append(name)
         places.append(place)
     return tuple(union), places
-
-
-@functools.lru_cache(maxsize=4096)
-def _question_key(question: Question) -> str:
-    """The same for the same question in the same leaf, however it is called and broken into lines."""
-    return f"{question.leaf}\n{clean_line(question.text).casefold()}"

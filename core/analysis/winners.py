@@ -16,8 +16,7 @@ from core.analysis.table import Flags, Floats, Ints
 def winners(counts: Counts) -> Winners:
     """The best single model of each leaf; and a router that asks it, beside the best single model and the teams.
 
-    A leaf's candidates are the models that answered every question of it that at least half of the models did; leaves
-    with fewer than two are left out.
+    A leaf's candidates are compared on the questions that all of them answered; `_field` says who and what that is.
     """
     table = counts.table
     grid = responses_grid(counts)
@@ -26,12 +25,16 @@ def winners(counts: Counts) -> Winners:
     names = [name for name, team in zip(table.models, teams, strict=True) if not team]
     leaf_names, leaf = groups(table.questions, "leaf")
     leaves = {name: _field(singles, leaf == leaf_names.index(name)) for name in table.leaves()}
-    fields = {name: field for name, field in leaves.items() if len(field.models) > 1}
+    fields = {name: field for name, field in leaves.items() if field is not None}
     best = _best_everywhere(singles, list(fields.values()))
     rows = tuple(_winner(name, singles, field, names, best) for name, field in fields.items())
     routed = _contenders(singles, list(fields.values()), names, best)
     of_teams = [_team(table.models[team], grid[:, team], singles, best) for team in np.flatnonzero(teams).tolist()]
-    return Winners(rows=rows, contenders=(*routed, *(team for team in of_teams if team)))
+    return Winners(
+        rows=rows,
+        left_out=tuple(name for name, field in leaves.items() if field is None),
+        contenders=(*routed, *(team for team in of_teams if team)),
+    )
 
 
 class _Field(Struct, frozen=True, eq=False):
@@ -49,11 +52,24 @@ def _teams(counts: Counts) -> Flags:
     return teams
 
 
-def _field(singles: Grid, within: Flags) -> _Field:
+def _field(singles: Grid, within: Flags) -> _Field | None:
+    """Of the questions `within` (questions,): those questions and models without a gap that hold most answers.
+
+    Questions come in one by one, the one first that keeps most models. None where no two models share a question.
+    """
     answered = ~np.isnan(singles) & within[:, None]
-    there = answered.any(axis=0)
-    questions = np.flatnonzero(answered.any(axis=1) & (2 * answered.sum(axis=1) >= there.sum()))
-    return _Field(questions, np.flatnonzero(there & answered[questions].all(axis=0)))
+    models = np.ones(answered.shape[1], dtype=np.bool_)
+    questions: list[int] = []
+    best, most = None, 0
+    while within.sum() > len(questions):
+        kept = (answered & models).sum(axis=1)
+        kept[questions] = -1
+        questions.append(int(kept.argmax()))
+        models = models & answered[questions[-1]]
+        if models.sum() > 1 and models.sum() * len(questions) > most:
+            most = int(models.sum()) * len(questions)
+            best = _Field(np.sort(questions), np.flatnonzero(models))
+    return best
 
 
 def _values(grid: Grid, field: _Field) -> Grid:

@@ -4,16 +4,20 @@ The format is version 2 of asciicast: a header, then [seconds, "o", what the ter
 https://docs.asciinema.org/manual/asciicast/v2/
 """
 
+import functools
 import json
-import textwrap
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from core import events as ev
 from core.chain import Chain, Idea
 from core.exchange.report import outcome_of, scores_of, verdict_of
 from core.store.library import StoredSession
 from core.text import clean_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDTH, HEIGHT = 80, 24
 
@@ -113,6 +117,15 @@ def _idea(added: ev.IdeaAdded, idea: Idea) -> Iterator[Moment]:
 
 
 def _wrapped(text: str, indent: str = INDENT) -> str:
-    """`text` in the lines of the terminal, all but the first behind `indent`."""
-    lines = (textwrap.wrap(line, WIDTH - len(indent)) or [""] for line in text.strip().split("\n"))
-    return f"\n{indent}".join(line for paragraph in lines for line in paragraph)
+    """`text` in the lines of the terminal, all but the first behind `indent`; each character by the cells it takes."""
+    from rich.text import Text  # 30 ms that other exports need not wait for
+
+    lines = Text(text.strip()).wrap(_console(), WIDTH - len(indent))
+    return f"\n{indent}".join(line.plain.rstrip() for line in lines)
+
+
+@functools.cache
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(width=WIDTH)

@@ -1,5 +1,6 @@
 """Sessions in the formats of others."""
 
+import errno
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
@@ -63,20 +64,33 @@ def write_whole(path: Path, pieces: Iterable[str], *, replace: bool = False) -> 
 
     Raises `UsageError` if it is there, or can't be written.
     """
-    path = path.resolve()  # through links, which stay
-    if path.exists() and not (replace and path.is_file()):
-        there = "is there already: choose another name, or replace it with --force"
-        raise UsageError(f"{shown(path)} {there if path.is_file() else 'is no file that can be replaced'}")
-    part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.part")
     try:
-        try:
-            # As readable for others as any new file of this person's.
-            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "w", encoding="utf-8") as file:
-                file.writelines(pieces)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        target = _behind_links(path)
+        if target.exists() and not (replace and target.is_file()):
+            there = "is there already: choose another name, or replace it with --force"
+            raise UsageError(f"{shown(target)} {there if target.is_file() else 'is no file that can be replaced'}")
+        _write(target, pieces)
     except OSError as error:
         raise UsageError(f"{shown(path)} can't be written: {error.strerror or error}") from None
+
+
+def _behind_links(path: Path) -> Path:
+    """The file itself: links to it stay. Raises OSError for a link that leads to itself."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, "the link leads to itself")
+    return target
+
+
+def _write(path: Path, pieces: Iterable[str]) -> None:
+    """Raises OSError."""
+    part = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.part")
+    try:
+        # As readable for others as any new file of this person's.
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "w", encoding="utf-8") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

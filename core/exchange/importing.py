@@ -1,9 +1,10 @@
 """Files of others made our own: result files become sessions, question lists the user's questions, totals are kept."""
 
+import itertools
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -14,15 +15,17 @@ from msgspec.structs import replace
 
 from core.config import PLAN_FILE, Origin, checked, read_plan, write_plan
 from core.errors import SessionUnreadableError, StoreError, UsageError
+from core.exchange.known_chains import NewChains, keep_digests
 from core.exchange.naming import slug
 from core.exchange.oddities import Oddities
 from core.exchange.public import Entry, NoResultsError, PublicChain, PublicFile, open_public
-from core.exchange.question_list import QuestionsKept, keep_questions
+from core.exchange.question_list import QuestionsKept, keep_questions, read_known_questions, read_question_list
 from core.exchange.retelling import Retelling
 from core.exchange.totals_table import TotalsKept, keep_totals
-from core.lines import encode
+from core.lines import EVENTS_FILE, encode
+from core.questions import Question
 from core.store.library import TRIES, session_folders
-from core.store.log import EVENTS_FILE, LOCK_FILE, LOCK_SECONDS
+from core.store.log import LOCK_FILE, LOCK_SECONDS
 from core.text import shown
 
 if TYPE_CHECKING:
@@ -58,6 +61,8 @@ class ResultsImported(Struct, frozen=True, kw_only=True):
     sessions: tuple[ImportedSession, ...]
     there: tuple[str, ...]
     """Sessions that had been made of the same file before."""
+    left_out: int
+    """Chains that another session has already, of another file."""
     oddities: Oddities
     """What is odd in the file, as far as it was imported now."""
 
@@ -73,21 +78,37 @@ def files_under(path: Path) -> list[Path]:
 
 
 def import_file(path: Path, sessions: Path, progress: Progress = lambda done: None) -> Imported:
-    """Import one file, whatever it holds; sessions go under `sessions`.
+    """Import one file that a person named, whatever it holds; sessions go under `sessions`.
 
     Raises `NoResultsError` for a file that holds nothing of the kind, `UsageError` with the place for a broken one,
     which is refused whole, `StoreError` if it can't be kept.
     """
+    return _imported(path, sessions, progress, read_question_list)
+
+
+def import_found(path: Path, sessions: Path, progress: Progress = lambda done: None) -> Imported:
+    """Import one file of a folder that a person named: of lists of questions only those of domains that are known.
+
+    Raises as `import_file`.
+    """
+    return _imported(path, sessions, progress, read_known_questions)
+
+
+def _imported(
+    path: Path, sessions: Path, progress: Progress, questions: Callable[[Path], Sequence[Question]]
+) -> Imported:
     if path.suffix.lower() == ".csv":
         return keep_totals(path)
     try:
         return import_results(path, sessions, progress)
     except NoResultsError:
-        return keep_questions(path)
+        return keep_questions(path, questions(path))
 
 
 def import_results(path: Path, sessions: Path, progress: Progress = lambda done: None) -> ResultsImported:
     """Make a session of each model in a result file, but for those that were made of the same file before.
+
+    Chains that are in a session already, of whatever file it was made, are left out.
 
     Raises as `import_file`.
     """
@@ -99,14 +120,18 @@ def import_results(path: Path, sessions: Path, progress: Progress = lambda done:
     odd = Oddities()
     with _stage(sessions) as stage:
         there = _made_before(file, sessions)
+        new = NewChains(sessions)
         for origin, entries in sources.items():
-            if origin not in there:
+            if origin in there:
+                continue
+            chains = new.of(_chains(file, entries, progress))
+            if first := next(chains, None):
                 retelling = Retelling(origin, datetime.now().astimezone().isoformat(timespec="milliseconds"))
                 retelling.oddities.without_questions = sum(each.model == origin.model for each in file.unasked)
-                made.append(_write(retelling, _chains(file, entries, progress), stage, sessions))
+                made.append(_write(retelling, itertools.chain([first], chains), stage, sessions))
                 odd.include(retelling.oddities)
         if not there:
-            file.check_complete(sum(session.responses for session in made))
+            file.check_complete(new.answers)
         _move(stage, sessions)
     if made or not sources:
         odd = replace(odd, not_numbers=file.not_numbers, without_questions=len(file.unasked))
@@ -114,6 +139,7 @@ def import_results(path: Path, sessions: Path, progress: Progress = lambda done:
         file=shown(path.name),
         sessions=tuple(made),
         there=tuple(there[origin] for origin in sources if origin in there),
+        left_out=new.left_out,
         oddities=odd,
     )
 
@@ -150,8 +176,12 @@ def _chains(file: PublicFile, entries: Iterable[Entry], progress: Progress) -> I
         progress(memoryview(entry.answers).nbytes)
 
 
-def _write(retelling: Retelling, chains: Iterable[PublicChain], stage: Path, sessions: Path) -> ImportedSession:
+def _write(
+    retelling: Retelling, chains: Iterable[tuple[PublicChain, str]], stage: Path, sessions: Path
+) -> ImportedSession:
     """One session in a folder of its own under `stage`, whole, with the columns that its profile is computed from.
+
+    `chains` come with their digests.
 
     Raises OSError, `UsageError`.
     """
@@ -161,10 +191,12 @@ def _write(retelling: Retelling, chains: Iterable[PublicChain], stage: Path, ses
     folder = stage / _free_id(origin, stage, sessions)
     folder.mkdir(mode=0o700)
     rows: list[ChainRow] = []
+    digests: list[str] = []
 
     def noted() -> Iterator[PublicChain]:
-        for chain in chains:
+        for chain, digest in chains:
             rows.append(public_row(chain, place=len(rows)))
+            digests.append(digest)
             yield chain
 
     with open(os.open(folder / EVENTS_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as log:
@@ -174,6 +206,7 @@ def _write(retelling: Retelling, chains: Iterable[PublicChain], stage: Path, ses
         os.fsync(log.fileno())
     questions = tuple(retelling.questions.values())
     write_plan(folder, checked(retelling.plan(folder.name)))
+    keep_digests(folder, digests)
     keep_public(folder, [replace(row, question=question) for row, question in zip(rows, questions, strict=True)])
     return ImportedSession(
         id=folder.name,

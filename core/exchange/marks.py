@@ -16,8 +16,14 @@ FAILED: dict[str, ev.FailedRule] = {
 }
 """The rules, by what the files call them; they have no mechanical one, but files that we wrote may."""
 
-_ENDS: dict[str, ev.EndReason] = {**FAILED, "content_error": "refused"}
-"""Ends of a chain; all else that a file may say is an error."""
+_ENDS: dict[str, ev.EndReason] = {
+    **FAILED,
+    "content_error": "refused",
+    "cap": "cap",
+    "budget": "budget",
+    "person": "person",
+}
+"""Ends of a chain, the last of them in files that we wrote; all else that a file may say is an error."""
 
 EMBEDDER = EmbedderSpec(name="text-embedding-3-large", provider="openai", model="text-embedding-3-large")
 """Both benchmarks measure with it."""
@@ -39,12 +45,19 @@ def question_of(chain: PublicChain, own_id: str = "") -> Question:
 
 def end_of(chain: PublicChain) -> ev.EndReason | None:
     """Why a chain ended; None if nothing says why."""
-    return _ENDS.get(chain.stop, "error") if chain.stop else None
+    return end_by(chain.stop)
+
+
+def end_by(mark: str) -> ev.EndReason | None:
+    """Why a chain ended whose last answer is marked so."""
+    return _ENDS.get(mark, "error") if mark else None
 
 
 def mark_of(chain: PublicChain, position: int) -> str:
     """What the answer at `position`, from 0, is marked with; "" for nothing."""
-    return chain.stop if position == len(chain.answers) - 1 else chain.answers[position].mark or ""
+    answer = chain.answers[position]
+    last = position == len(chain.answers) - 1
+    return chain.stop if last and answer.chain_ended is None else answer.mark or ""
 
 
 def verdict_of(chain: PublicChain, position: int) -> tuple[ev.VerdictWord, ev.FailedRule | None]:

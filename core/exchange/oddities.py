@@ -43,15 +43,18 @@ class Oddities(Struct, kw_only=True):
             setattr(self, name, getattr(self, name) + getattr(others, name))
 
 
-def odd_in(answer: PublicAnswer, place: int, *, last: bool) -> tuple[str, ...]:
-    """What is odd in the answer that stands at `place`, from 1, by the names in `Oddities`."""
+def odd_in(answer: PublicAnswer, place: int, *, stops: bool) -> tuple[str, ...]:
+    """What is odd in the answer that stands at `place`, from 1, by the names in `Oddities`.
+
+    `stops`: whether it is nothing odd if it bears the mark of a stop.
+    """
     found = {
         "blank": not answer.text or answer.text.isspace(),
         "endless": len(answer.text) > ENDLESS,
         "tagged": "answer>" in answer.text.casefold() and bool(_TAG.search(answer.text)),
         "soft_hyphens": "\u00ad" in answer.text,
         "below_zero": min(answer.embedding_novelty or 0, answer.judged_novelty or 0) < 0,
-        "marked_within": bool(answer.mark) and not last,
+        "marked_within": bool(answer.mark) and not stops,
         "misnumbered": answer.number != place,
     }
     return tuple(name for name, there in found.items() if there)

@@ -26,8 +26,7 @@ THRESHOLDS = ("coherence_threshold", "embedding_dissimilarity_threshold", "llm_d
 """The stops by which a chain ends as the benchmark means it to; all others cut it short."""
 
 EMPTY = "empty"
-"""The stop of a chain that has no answers."""
-
+"""Of a chain that has no answers."""
 
 Layout = Literal["sciaidanbench", "aidanbench"]
 
@@ -86,9 +85,13 @@ class PublicAnswer(Struct, frozen=True, kw_only=True, gc=False):
     author: str | None = field(name="model", default=None)
     """The member that wrote it, in a team's chain."""
     choice: PublicChoice | None = field(name="parallel_experiment", default=None)
+    chain_ended: str | None = None
+    """What did, "" for nothing: in files that we wrote, on the last answer, where the marks do not tell."""
+    patience: Annotated[int, Meta(ge=1, le=1000)] = 1
+    """How many failing answers in a row end the chain; where `chain_ended` stands."""
 
     def __post_init__(self) -> None:
-        _clean_texts(self, "text", "thoughts", "mark", "final_mark", "error", "author")
+        _clean_texts(self, "text", "thoughts", "mark", "final_mark", "error", "author", "chain_ended")
 
 
 class PublicChain(Struct, frozen=True, kw_only=True):
@@ -103,8 +106,8 @@ class PublicChain(Struct, frozen=True, kw_only=True):
     subdomain: str | None = None
     answers: tuple[PublicAnswer, ...]
     stop: str
-    """What the last answer is marked with; `empty` without answers. Where a file of AidanBench, which marks none, has
-    a last answer that fails a published threshold, that threshold. "" if nothing says why."""
+    """What we wrote that ended it, else what the last answer is marked with; `empty` without answers. In AidanBench,
+    which marks none, the published threshold that the last answer fails, if it does. "" if nothing says why."""
 
     @property
     def leaf(self) -> str:
@@ -121,6 +124,11 @@ class PublicChain(Struct, frozen=True, kw_only=True):
         return len(self.answers) - (self.stop in THRESHOLDS)
 
     @property
+    def patience(self) -> int:
+        """How many failing answers in a row end it: 1 but in files that we wrote."""
+        return self.answers[-1].patience if self.answers else 1
+
+    @property
     def is_of_team(self) -> bool:
         """Whether several models wrote it."""
         return any(answer.author for answer in self.answers)
@@ -131,7 +139,6 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     model: str
     temperature: str
-    """As the file names it."""
     question: str
     domain: str
     subdomain: str | None
@@ -343,6 +350,8 @@ def _stop(answers: tuple[PublicAnswer, ...]) -> str:
     if not answers:
         return EMPTY
     last = answers[-1]
+    if last.chain_ended is not None:
+        return last.chain_ended
     if mark := last.final_mark or last.mark:
         return mark
     if last.judged_novelty is not None:

@@ -6,13 +6,16 @@ as NaN, which is no JSON, but what Python's readers of it take for a number. All
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any
 
 from core import events as ev
 from core.chain import Chain, Idea
+from core.exchange.marks import end_by
 from core.exchange.public import THRESHOLDS
+from core.exchange.retelling import RULES
 from core.questions import OWN
 from core.store.library import StoredSession
 
@@ -39,28 +42,46 @@ def public_layout(sessions: Iterable[StoredSession]) -> Iterator[str]:
 def public_results(sessions: Iterable[StoredSession]) -> dict[str, Any]:
     """What such a file holds; ideas that were taken out are left out.
 
-    A model that has answered one of the questions at the same temperature in an earlier session gets a number.
+    A model that has answered one of the questions at the same temperature before, or under another patience, gets a
+    number.
     """
     results: dict[str, Any] = {"domains": {}}
+    patience: dict[str, int] = {}
     for session in sessions:
-        chains = list(session.state().chains.values())
-        leaves = [_leaf(results, session, chain) for chain in chains]
+        state = session.state()
         model, temperature = _model(session), _temperature(session)
-        taken = {
-            name
-            for leaf, chain in zip(leaves, chains, strict=True)
-            for name, by_temperature in leaf.items()
-            if chain.text in by_temperature.get(temperature, {})
-        }
-        numbered = (f"{model} ({number})" if number > 1 else model for number in count(1))
-        name = next(name for name in numbered if name not in taken)
-        calls = [(idea.author, idea.call) for chain in chains for idea in chain.ideas if idea.call]
+        calls = [(idea.author, idea.call) for chain in state.chains.values() for idea in chain.ideas if idea.call]
         thinking = {author for author, call in calls if call.thoughts}
         counted = {author for author, call in calls if call.usage.reasoning_tokens}
-        for leaf, chain in zip(leaves, chains, strict=True):
-            answers = _answers(session, chain, thinking, counted)
-            leaf.setdefault(name, {}).setdefault(temperature, {})[chain.text] = answers
+        for chains in _once_each(state.chains.values()):
+            leaves = [_leaf(results, session, chain) for chain in chains]
+            taken = {
+                name
+                for leaf, chain in zip(leaves, chains, strict=True)
+                for name, by_temperature in leaf.items()
+                if chain.text in by_temperature.get(temperature, {})
+            }
+            taken |= {name for name, own in patience.items() if own != session.plan.rules.patience}
+            numbered = (f"{model} ({number})" if number > 1 else model for number in count(1))
+            name = next(name for name in numbered if name not in taken)
+            patience[name] = session.plan.rules.patience
+            for leaf, chain in zip(leaves, chains, strict=True):
+                answers = _answers(session, chain, thinking, counted)
+                leaf.setdefault(name, {}).setdefault(temperature, {})[chain.text] = answers
     return results if results["domains"] or "models" not in results else {"models": results["models"]}
+
+
+def _once_each(chains: Iterable[Chain]) -> list[list[Chain]]:
+    """The chains so that in each list every question stands once: a session may ask the same twice."""
+    lists: list[list[Chain]] = []
+    asked: Counter[tuple[str, str | None, str]] = Counter()
+    for chain in chains:
+        question = (chain.domain, chain.subdomain, chain.text)
+        if asked[question] == len(lists):
+            lists.append([])
+        lists[asked[question]].append(chain)
+        asked[question] += 1
+    return lists
 
 
 def _leaf(results: dict[str, Any], session: StoredSession, chain: Chain) -> dict[str, dict[str, Any]]:
@@ -114,7 +135,7 @@ def _answers(session: StoredSession, chain: Chain, thinking: set[str], counted: 
         if idea.call and idea.author in counted:
             answer["reasoning_tokens"] = idea.call.usage.reasoning_tokens
         if not _is_aidanbench(session):
-            answer |= _stop(idea, chain if number == len(ideas) else None)
+            answer |= _stop(idea, chain if number == len(ideas) else None, session.plan.rules.patience)
         if team:
             answer["model"] = idea.author
         if idea.call and idea.others:
@@ -139,18 +160,27 @@ def _scores(idea: Idea, number: int, began: float) -> Answer:
     return answer
 
 
-def _stop(idea: Idea, ended: Chain | None) -> Answer:
+def _stop(idea: Idea, ended: Chain | None, patience: int) -> Answer:
     """What an answer is marked with; the last one of a chain that `ended` is given that."""
     score, end = idea.score, ended.ended if ended else None
     rule = score.failed_rule if score and idea.failed else None
     mark = (score.mark if score else "") or (STOPS.get(rule, rule) if rule else None)
     message = score.why if score and score.mark else ""
-    if mark is None and end and end.reason in CUT_SHORT:
-        mark, message = CUT_SHORT[end.reason], end.message
+    if end and end.reason in CUT_SHORT and not (score and score.mark):
+        mark, message = mark or CUT_SHORT[end.reason], end.message
     answer: Answer = {"stopping_condition": mark}
-    if ended and mark in THRESHOLDS:
+    if end and mark in THRESHOLDS and mark == STOPS.get(end.reason):
         answer["final_stopping_condition"] = mark
+    if ended:
+        answer |= _end(end.reason if end else None, mark or "", patience)
     return answer | ({"error_message": message} if message else {})
+
+
+def _end(reason: ev.EndReason | None, mark: str, patience: int) -> Answer:
+    """What ended a chain, where whoever reads the `mark` of its last answer by the benchmark's rules would not know."""
+    if (reason, patience) == (end_by(mark), RULES.patience):
+        return {}
+    return {"chain_ended": STOPS.get(reason or "") or CUT_SHORT.get(reason or "") or reason or "", "patience": patience}
 
 
 def _choice(idea: Idea, call: ev.ProposalFinished, earlier: int) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """A benchmark's list of questions among the user's own."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -34,6 +35,27 @@ def read_question_list(path: Path) -> list[Question]:
 
     Raises `UsageError` with the place for a broken file, `NoResultsError` for one of another kind.
     """
+    return _questions(path, _by_leaf(path))
+
+
+def read_known_questions(path: Path) -> list[Question]:
+    """The same of a file that nobody named, which may be anything: the domain of every leaf must have questions.
+
+    Raises as `read_question_list`, `NoResultsError` for a list of other domains too.
+    """
+    by_leaf = _by_leaf(path)
+    known = {
+        question.domain.casefold() for question in load_bank(own_question_files()).questions if question.domain != OWN
+    }
+    if not all(_parted(leaf)[0].casefold() in known for leaf in by_leaf):
+        raise NoResultsError(
+            f"{shown(path)} holds no results of a benchmark, and no questions of domains that are known: "
+            "name the file itself if its texts are questions"
+        )
+    return _questions(path, by_leaf)
+
+
+def _by_leaf(path: Path) -> dict[str, object]:
     try:
         content = msgspec.json.decode(read_file(path).removeprefix(b"\xef\xbb\xbf"))
     except OSError as error:
@@ -43,11 +65,21 @@ def read_question_list(path: Path) -> list[Question]:
     by_leaf = {"": content} if isinstance(content, list) else content
     if not isinstance(by_leaf, dict) or not any(isinstance(texts, list) for texts in by_leaf.values()):
         raise NoResultsError(f"{shown(path)} holds neither results of a benchmark nor a list of questions")
+    return by_leaf
+
+
+def _questions(path: Path, by_leaf: dict[str, object]) -> list[Question]:
     return [question for leaf, texts in by_leaf.items() for question in _of_leaf(path, clean_line(leaf), texts)]
 
 
+def _parted(leaf: str) -> tuple[str, str]:
+    """Domain and subdomain."""
+    domain, _, subdomain = clean_line(leaf).partition("/")
+    return domain.strip(), subdomain.strip()
+
+
 def _of_leaf(path: Path, leaf: str, texts: object) -> list[Question]:
-    domain, _, subdomain = (part.strip() for part in leaf.partition("/"))
+    domain, subdomain = _parted(leaf)
     if not isinstance(texts, list):
         raise UsageError(f"{shown(path)}: {leaf}: expected a list of questions")
     questions = []
@@ -62,12 +94,12 @@ def _of_leaf(path: Path, leaf: str, texts: object) -> list[Question]:
     return questions
 
 
-def keep_questions(path: Path) -> QuestionsKept:
-    """Put a list's questions into the config folder, a file a leaf, but for those that are in the bank already.
+def keep_questions(path: Path, found: Sequence[Question]) -> QuestionsKept:
+    """Put what was `found` in a list into the config folder, a file a leaf, but for what is in the bank already.
 
-    Raises as `read_question_list`; `UsageError` too if they can't be written, and then none of them is kept.
+    Raises `UsageError` if it can't be written, and then none of it is kept.
     """
-    questions = list(dict.fromkeys(read_question_list(path)))
+    questions = list(dict.fromkeys(found))
     known = {question.id for question in load_bank(own_question_files()).questions}
     by_leaf: dict[str, list[Question]] = {}
     for question in questions:

@@ -6,6 +6,8 @@ from importlib.metadata import version
 from itertools import count
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from core import events as ev
 from core.config import Origin, Plan
 from core.errors import UsageError
@@ -57,6 +59,7 @@ class Retelling:
         """Their names, and what the file calls their models."""
         self._choosers: dict[str, None] = {}
         self._chooses = False
+        self._patience = RULES.patience
         self._at = at
         self._t = 0.0
         self._seq = -1
@@ -90,7 +93,7 @@ class Retelling:
             embedder=EMBEDDER,
             questions=tuple(self.questions.values()),
             team=team,
-            rules=RULES,
+            rules=replace(RULES, patience=self._patience),
             origin=origin,
         )
 
@@ -114,6 +117,7 @@ class Retelling:
             score = self._score(question.id, chain, position)
             valid += score.verdict != "failed"
             yield score
+        self._patience = max(self._patience, chain.patience)
         self.stops[chain.stop] += 1
         self.oddities.without_answers += not chain.answers
         self.responses += len(chain.answers)
@@ -126,7 +130,7 @@ class Retelling:
                 censored=reason not in FAILED.values(),
                 responses=len(chain.answers),
                 valid=valid,
-                message="" if chain.stop in FAILED else _why(chain),
+                message=_why(chain) if reason in ("error", "refused") else "",
             )
 
     def _question(self, chain: PublicChain) -> Question:
@@ -210,7 +214,7 @@ class Retelling:
     def _score(self, question: str, chain: PublicChain, position: int) -> ev.IdeaScored:
         answer, idea = chain.answers[position], position + 1
         verdict, failed_rule = verdict_of(chain, position)
-        odd = odd_in(answer, idea, last=idea == len(chain.answers))
+        odd = odd_in(answer, idea, stops=idea == len(chain.answers) or chain.patience > 1)
         self.oddities.add(odd)
         return self._event(
             ev.IdeaScored,

@@ -1,8 +1,5 @@
 """Ideas as rows of a table: one object a line, or a CSV for pandas, R and spreadsheets."""
 
-import csv
-import io
-import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -10,6 +7,7 @@ from msgspec import Struct
 
 from core.chain import Chain, Idea
 from core.exchange.authors import authors
+from core.exchange.csv_text import csv_record
 from core.models import Usage
 from core.state import State
 from core.store.library import StoredSession
@@ -149,44 +147,8 @@ def json_lines(sessions: Iterable[StoredSession]) -> Iterator[str]:
         yield f"{msgspec.json.encode(row).decode()}\n"
 
 
-# ── CSV ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-_FORMULA = re.compile(r"[\s']*[=+\-@＝＋－＠]|'*[\t\r\n]")
-"""How texts begin that a spreadsheet would run; apostrophes before them change nothing, so that one can be told off."""
-
-
 def csv_lines(sessions: Iterable[StoredSession]) -> Iterator[str]:
-    """The header, then a record a row; texts are guarded, lists are joined by semicolons."""
-    yield _record(COLUMNS)
+    """The header, then a record a row."""
+    yield csv_record(COLUMNS)
     for row in rows(sessions):
-        yield _record(_cell(getattr(row, name)) for name in COLUMNS)
-
-
-def _record(cells: Iterable[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
-    return out.getvalue()
-
-
-def _cell(value: object) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return str(value).lower()
-        case str():
-            return guarded(value)
-        case tuple():
-            return guarded("; ".join(map(str, value)))
-        case _:
-            return str(value)
-
-
-def guarded(text: str) -> str:
-    """`text` with an apostrophe before it if a spreadsheet would take it for a formula."""
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def unguarded(cell: str) -> str:
-    """What `guarded` was given."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+        yield csv_record(getattr(row, name) for name in COLUMNS)

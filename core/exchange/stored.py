@@ -10,10 +10,9 @@ from core import events as ev
 from core.errors import UsageError
 from core.exchange.public import PublicChain, read_public
 from core.files import read_file
-from core.lines import decode
-from core.text import clean_line, shown
-
-EVENTS_FILE = "events.jsonl"
+from core.lines import EVENTS_FILE, decode
+from core.questions import question_key
+from core.text import shown
 
 EVERYBODY = ""
 """Who wrote all that stands in a session: its members together."""
@@ -30,11 +29,6 @@ class StoredIdea(Struct, frozen=True, gc=False):
 
 Shelf = dict[str, dict[str, tuple[StoredIdea, ...]]]
 """By who wrote them (a model of a result file, a member of a session), then by `question_key`, in order."""
-
-
-def question_key(text: str) -> str:
-    """The same for the same question, however it is broken into lines."""
-    return clean_line(text).casefold()
 
 
 def read_shelf(path: Path) -> Shelf:

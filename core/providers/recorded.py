@@ -10,7 +10,7 @@ from time import monotonic
 from msgspec.structs import replace
 
 from core.errors import ModelUnavailableError, UsageError
-from core.exchange.stored import EVERYBODY, Shelf, StoredIdea, question_key, read_shelf
+from core.exchange.stored import EVERYBODY, Shelf, StoredIdea, read_shelf
 from core.keys import scrub
 from core.models import (
     CallFailedError,
@@ -26,6 +26,7 @@ from core.models import (
 )
 from core.prompts import read_idea
 from core.providers.tokens import estimate_tokens
+from core.questions import question_key
 from core.text import clean_line, shown
 
 ABOUT = "recorded: these ideas were not written for this chain"

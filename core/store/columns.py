@@ -4,8 +4,6 @@ What is kept counts only as long as neither the log nor the plan has changed, an
 from these whenever it is not there. It holds numbers and names, and nothing that could be run.
 """
 
-import os
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -14,20 +12,15 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from core.analysis.table import NAMES, RULES, Columns, Ints, Table, table_of
-from core.config import PLAN_FILE
 from core.files import read_file
 from core.questions import Question
-from core.store.library import example_folder
-from core.store.log import EVENTS_FILE, is_locked
+from core.store.beside import Stamp, keep_file
 from core.text import clean, clean_all
 
 COLUMNS_FILE = "columns.msgpack"
 
 FORMAT = 2
 """Of the file: with another number all are made anew."""
-
-Stamp = tuple[int, int, int, int]
-"""Sizes and times of a session's log and plan."""
 
 _NO_CHAINS = table_of([])
 
@@ -37,12 +30,12 @@ class _Kept(Struct, frozen=True, kw_only=True):
 
     format: int
     stamp: Stamp
-    models: tuple[str, ...]
+    writers: tuple[str, ...]
     questions: tuple[Question, ...]
-    settings: tuple[str, ...]
     ends: tuple[str, ...]
     authors: tuple[str, ...]
-    scorers: tuple[str, ...]
+    embedders: tuple[str, ...]
+    settings: tuple[str, ...]
     seeds: tuple[str, ...]
     chains: dict[str, bytes]
     ideas: dict[str, bytes]
@@ -52,18 +45,6 @@ class _Kept(Struct, frozen=True, kw_only=True):
 _decoder = msgspec.msgpack.Decoder(_Kept)
 
 
-def stamp_of(folder: Path) -> Stamp | None:
-    """None for a session beside which nothing is kept: one that is being written, or can't be read, or the example,
-    which is not the user's own."""
-    try:
-        log, plan = (folder / EVENTS_FILE).stat(), (folder / PLAN_FILE).stat()
-    except OSError:
-        return None
-    if is_locked(folder) or folder.resolve() == example_folder().resolve():
-        return None
-    return log.st_size, log.st_mtime_ns, plan.st_size, plan.st_mtime_ns
-
-
 def kept(folder: Path, stamp: Stamp) -> Table | None:
     """What is kept of a session that still has this stamp; None if nothing is, or nothing that can be used."""
     try:
@@ -71,13 +52,13 @@ def kept(folder: Path, stamp: Stamp) -> Table | None:
         if (found.format, found.stamp) != (FORMAT, stamp):
             return None
         table = Table(
-            models=_clean(found.models),
+            writers=_clean(found.writers),
             questions=tuple(Question(*clean_all(astuple(each))) for each in found.questions),
             sessions=(str(folder),),
-            settings=_clean(found.settings),
             ends=_clean(found.ends),
             authors=_clean(found.authors),
-            scorers=_clean(found.scorers),
+            embedders=_clean(found.embedders),
+            settings=_clean(found.settings),
             seeds=_clean(found.seeds),
             chains=_columns(_NO_CHAINS.chains, found.chains),
             ideas=_columns(_NO_CHAINS.ideas, found.ideas),
@@ -95,12 +76,12 @@ def keep(folder: Path, stamp: Stamp, table: Table) -> None:
         _Kept(
             format=FORMAT,
             stamp=stamp,
-            models=table.models,
+            writers=table.writers,
             questions=table.questions,
-            settings=table.settings,
             ends=table.ends,
             authors=table.authors,
-            scorers=table.scorers,
+            embedders=table.embedders,
+            settings=table.settings,
             seeds=table.seeds,
             chains=_bytes(table.chains),
             ideas=_bytes(table.ideas),
@@ -108,19 +89,6 @@ def keep(folder: Path, stamp: Stamp, table: Table) -> None:
         )
     )
     keep_file(folder / COLUMNS_FILE, content)
-
-
-def keep_file(path: Path, content: bytes) -> None:
-    """Put a file that can be made anew beside a session, whole or not at all; where it can't be put, let it be."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as part:
-            part.write(content)
-    except OSError:  # read-only, or no room
-        return
-    try:
-        os.replace(part.name, path)
-    except OSError:
-        os.unlink(part.name)
 
 
 def _clean(names: tuple[str, ...]) -> tuple[str, ...]:

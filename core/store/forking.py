@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from core import events as ev
 from core.clock import Clock, SystemClock
 from core.errors import StoreError, UsageError
-from core.state import fold
+from core.state import State, fold
 from core.store import library
+from core.text import clean_line
 
 OF_A_STEP = (
     ev.StepStarted,
@@ -29,22 +30,22 @@ OF_A_STEP = (
 )
 
 
-def fork(folder: Path, idea: int, sessions: Path, clock: Clock | None = None) -> Path:
+def fork(folder: Path, idea: int, sessions: Path, question: str = "", clock: Clock | None = None) -> Path:
     """Make a session under `sessions` that shares what the one in `folder` was up to `idea`, ready to be resumed.
 
-    The idea is one of the question under way. Both sessions draw alike from there on, so that they differ by what
-    persons do. Returns the new session's folder. Raises `UsageError` if there is no such idea or nobody to go on with
-    it, `SessionUnreadableError`, `StoreError`.
+    The idea is one of the question with that id; "" is the question under way. Both sessions draw alike from there on,
+    so that they differ by what persons do. Returns the new session's folder. Raises `UsageError` if there is no such
+    question or idea, or nobody to go on with it, `SessionUnreadableError`, `StoreError`.
     """
     clock = clock or SystemClock()
     stored = library.load(folder)
     if stored.plan.origin:
         raise UsageError(f"This session was imported from {stored.plan.origin.file}: there is nobody to go on with it")
-    question = stored.state().current
-    past = list(_renumbered(shared_past(stored.record.events, question, idea)))
-    assert question is not None
+    asked = _begun(stored.state(), question)
+    past = list(_renumbered(shared_past(stored.record.events, asked, idea)))
+    assert asked is not None
     name = stored.plan.id
-    forked = ev.Forked(seq=len(past), t=past[-1].t, at=clock.now(), session=name, question=question, idea=idea)
+    forked = ev.Forked(seq=len(past), t=past[-1].t, at=clock.now(), session=name, question=asked, idea=idea)
     log = library.create(sessions, library.as_of_now(stored.plan))
     try:
         for event in (*past, forked):
@@ -54,6 +55,15 @@ def fork(folder: Path, idea: int, sessions: Path, clock: Clock | None = None) ->
         shutil.rmtree(log.folder, ignore_errors=True)
         raise
     return log.folder
+
+
+def _begun(state: State, question: str) -> str | None:
+    """The id of the question that is meant; None where none has begun. Raises `UsageError` for one that has not."""
+    if question and question not in state.chains:
+        known = ", ".join(clean_line(name, 80) for name in state.chains)
+        begun = f": there are {known}" if known else ": none has begun yet"
+        raise UsageError(f"There is no question {clean_line(question, 80)!r} in this session{begun}")
+    return question or state.current
 
 
 def shared_past(events: Sequence[ev.Event], question: str | None, idea: int) -> list[ev.Event]:

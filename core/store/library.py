@@ -19,18 +19,17 @@ import data
 from core.chain import Chain
 from core.config import PLAN_FILE, Judging, Plan, path_of, read_plan, write_plan
 from core.errors import SessionUnreadableError, StoreError, UsageError
+from core.lines import EVENTS_FILE
 from core.models import Budget, Cap, EmbedderSpec, TeamSpec
 from core.questions import Question
 from core.rules import Rules, Spent, extended, over_budget
 from core.state import State, fold, reopens
-from core.store.log import EVENTS_FILE, EventLog, Record, is_locked, read_log
+from core.store.log import EventLog, Record, is_locked, read_log
 from core.store.runner import noted_runner
 from core.text import shown
 
 TRIES = 20
 """Ids that are tried for a new session: of 200 that begin in one second, one in four would meet its like."""
-
-Status = Literal["running", "detached", "interrupted", "finished", "damaged"]
 
 
 class StoredSession(Struct, frozen=True):
@@ -42,22 +41,6 @@ class StoredSession(Struct, frozen=True):
 
     def state(self) -> State:
         return fold(self.record.events)
-
-
-class Summary(Struct, frozen=True, kw_only=True):
-    """A session in one row of a list."""
-
-    id: str
-    folder: Path
-    status: Status
-    created: str = ""
-    question: str = ""
-    team: str = ""
-    ideas: int = 0
-    valid: int = 0
-    reason: str = ""
-    seconds: float = 0.0
-    problem: str = ""
 
 
 def new_plan(
@@ -158,43 +141,16 @@ def session_folders(sessions: Path) -> list[Path]:
     return sorted(found, key=lambda path: (path.name != "example", path.name), reverse=True)
 
 
+def without_example(folders: list[Path]) -> list[Path]:
+    """A person's own sessions of these; the example only where there is nothing else."""
+    return [folder for folder in folders if folder.name != "example"] or folders
+
+
 def _is_session(path: Path) -> bool:
     try:
         return (path / PLAN_FILE).exists() or (path / EVENTS_FILE).exists()
     except OSError:  # somebody else's folder, closed to us
         return False
-
-
-def summaries(sessions: Path) -> Iterator[Summary]:
-    """One row a session, newest first; one that can't be read says why in its row."""
-    for folder in session_folders(sessions):
-        try:
-            yield summary(load(folder))
-        except SessionUnreadableError as error:
-            problem = error.message.replace(f"{shown(folder)}/", "")
-            yield Summary(id=shown(folder.name), folder=folder, status="damaged", problem=problem)
-
-
-def summary(session: StoredSession) -> Summary:
-    state = session.state()
-    chain = state.chain
-    return Summary(
-        id=shown(session.folder.name),
-        folder=session.folder,
-        status=status(session.folder, state),
-        created=session.plan.created,
-        question=session.plan.questions[0].text if session.plan.questions else "",
-        team=session.plan.team.name,
-        ideas=sum(chain.responses for chain in state.chains.values()),
-        valid=sum(chain.valid for chain in state.chains.values()),
-        reason=chain.ended.reason if chain and chain.ended else "",
-        seconds=state.t,
-        problem="; ".join(session.record.problems),
-    )
-
-
-def status(folder: Path, state: State) -> Status:
-    return run_now(folder) or ("interrupted" if state.resumable else "finished")
 
 
 def run_now(folder: Path) -> Literal["running", "detached", ""]:
@@ -251,7 +207,7 @@ def find(sessions: Path, reference: str) -> Path:
     if reference == "last":
         if not folders:
             raise UsageError(f"There are no sessions in {shown(sessions)} yet: begin one with `jagstorm run`")
-        own = [folder for folder in folders if folder.name != "example"] or folders
+        own = without_example(folders)
         return next((folder for folder in own if not _is_imported(folder)), own[0])
     by_name = {folder.name: folder for folder in folders}
     if reference in by_name:
@@ -283,7 +239,3 @@ def example_folder() -> Path:
     """The recorded example: beside the package's data when installed, in `sessions/` of a checkout."""
     installed = Path(data.__file__).parent / "example"
     return installed if installed.is_dir() else installed.parents[1] / "sessions" / "example"
-
-
-def to_json(summary: Summary) -> str:
-    return msgspec.json.encode(summary, enc_hook=shown).decode()

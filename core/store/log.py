@@ -12,13 +12,12 @@ from msgspec import Struct
 from core.errors import SessionBusyError, SessionUnreadableError, StoreError
 from core.events import Event
 from core.files import read_file
-from core.lines import decode, encode
+from core.lines import EVENTS_FILE, decode, encode
 from core.text import shown
 
 if TYPE_CHECKING:
     from filelock import FileLock
 
-EVENTS_FILE = "events.jsonl"
 LOCK_FILE = ".lock"
 
 LOCK_SECONDS = 0.5

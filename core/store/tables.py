@@ -1,14 +1,15 @@
 """Sessions and public result files as the columns that profiles are computed from."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.analysis.table import EMPTY, RULES, UNFINISHED, ChainRow, IdeaRow, Table, table_of, together
+from core.analysis.table import EMPTY, RULES, UNFINISHED, ChainRow, IdeaRow, Table, table_of
+from core.analysis.union import together
 from core.chain import Idea
 from core.config import Plan, read_plan
 from core.errors import JagstormError
@@ -23,11 +24,11 @@ from core.exchange.marks import (
     writers_of,
 )
 from core.exchange.public import PublicChain, read_public
-from core.levers import POLICY, Each, Every
 from core.models import ModelSpec, Usage, added
 from core.questions import Question
 from core.state import State, fold
-from core.store.columns import keep, kept, stamp_of
+from core.store.beside import stamp_of
+from core.store.columns import keep, kept
 from core.store.log import read_log
 
 
@@ -72,7 +73,9 @@ def session_table(folder: Path) -> Table:
     stamp = stamp_of(folder)
     if stamp and (table := kept(folder, stamp)):
         return table
-    table = table_of(_session_chains(read_plan(folder), fold(read_log(folder).events), str(folder)))
+    plan, record = read_plan(folder), read_log(folder)
+    rows = _session_chains(plan, fold(record.events), str(folder))
+    table = table_of([replace(row, damaged=bool(record.problems)) for row in rows])
     if stamp:
         keep(folder, stamp, table)
     return table
@@ -98,17 +101,22 @@ def _public(rows: Sequence[ChainRow]) -> Table:
 
 def _session_chains(plan: Plan, state: State, session: str) -> list[ChainRow]:
     members = plan.team.everybody
+    alone = len(members) == 1
+    named = sorted(f"{member.name}: {_called(member.model)}" for member in members)
+    made_of = f"{plan.team.strategy} of {', '.join(named)}"
+    # A result file tells neither what a team is made of nor its random seed.
+    setting = "" if plan.origin else f"{plan.team.name}, {made_of}\n{plan.random_seed}"
     calls = [idea.call for chain in state.chains.values() for idea in chain.ideas if idea.call]
     thinkers = {call.member for call in calls if call.usage.reasoning_tokens}
     return [
         ChainRow(
-            model=_called(members[0].model) if len(members) == 1 else plan.team.name,
+            model=_called(members[0].model) if alone else plan.team.name,
+            made_of="" if alone or plan.origin else made_of,
             question=Question(chain.question, chain.text, chain.domain, chain.subdomain),
-            ideas=[_idea(plan, state, idea, thinks=idea.author in thinkers) for idea in chain.ideas],
+            ideas=[_idea(state, idea, setting, thinks=idea.author in thinkers) for idea in chain.ideas],
             ended=_end(chain.ended.reason if chain.ended else None, len(chain.ideas)),
             censored=chain.ended is None or chain.ended.censored,
-            is_team=len(members) > 1,
-            setting="" if plan.origin else f"{plan.team.name}\n{plan.random_seed}",
+            is_team=not alone,
             session=session,
             place=place,
             rule_coherence=plan.rules.coherence,
@@ -135,12 +143,16 @@ def _called(spec: ModelSpec) -> str:
     return f"{spec.name} ({more})" if more else spec.name
 
 
-def _idea(plan: Plan, state: State, idea: Idea, *, thinks: bool) -> IdeaRow:
-    """`thinks`: whether its author ever used reasoning tokens, so that none are known to be none."""
+def _setting(session: str = "", team: str = "", embedder: str = "", judges: Iterable[str] = ()) -> str:
+    """The setting of an idea: its session's, the team that had taken over, whoever scored it."""
+    return "\n".join((session, team, embedder, *sorted(judges)))
+
+
+def _idea(state: State, idea: Idea, setting: str, *, thinks: bool) -> IdeaRow:
+    """`setting` is the session's; `thinks`: its author has used reasoning tokens, so that none are known to be none."""
     score = idea.score
     brought = [state.seeds[name].injected for name in idea.seeds if name in state.seeds]
     under = next((injected for injected in brought if injected.seed.lever == "seed"), None)
-    set_before = isinstance(state.seed_policy or plan.seeds, Every | Each)
     usage, cost = _spent(idea)
     return IdeaRow(
         number=idea.number,
@@ -151,6 +163,7 @@ def _idea(plan: Plan, state: State, idea: Idea, *, thinks: bool) -> IdeaRow:
         scored=score is not None and score.verdict != "unscored",
         counts=not (idea.by_person or idea.removed or idea.original or score is None),
         removed=idea.removed,
+        shared=state.forked is not None and idea.added < state.forked.seq,
         failed_rule=(score.failed_rule or "mechanical") if score and idea.failed else None,
         # A call reads and writes something: where that is 0, nobody counted.
         input_tokens=usage.input_tokens or None,
@@ -159,10 +172,11 @@ def _idea(plan: Plan, state: State, idea: Idea, *, thinks: bool) -> IdeaRow:
         seconds=usage.seconds or None,
         cost=cost,
         length=len(idea.text),
-        scorers="\n".join((score.embedder, *sorted(score.judges))) if score else "",
+        embedder=score.embedder if score else "",
+        setting=_setting(setting, idea.team, score.embedder if score else "", score.judges if score else ()),
         seed=under.seed.name if under else None,
         seed_distance=under.seed.distance if under else None,
-        seed_called=under is not None and not (under.by == POLICY and set_before),
+        seed_called=under is not None and not under.set_before,
         offered=tuple(other.member for other in idea.others),
     )
 
@@ -193,6 +207,7 @@ def public_row(chain: PublicChain, session: str = "", place: int = 0) -> ChainRo
         ],
         ended=ended,
         censored=ended not in RULES,
+        patience=chain.patience,
         session=session,
         place=place,
     )
@@ -213,6 +228,7 @@ def _answer(chain: PublicChain, position: int, seconds: float) -> IdeaRow:
         reasoning_tokens=answer.reasoning_tokens,
         seconds=seconds or None,
         length=len(answer.text),
-        scorers=EMBEDDER.name,
+        embedder=EMBEDDER.name,
+        setting=_setting(embedder=EMBEDDER.name),
         offered=tuple(offered),
     )

@@ -8,8 +8,7 @@ import msgspec
 
 from core import events as ev
 from core.errors import SessionUnreadableError
-from core.lines import decode
-from core.store.log import EVENTS_FILE
+from core.lines import EVENTS_FILE, decode
 from core.text import shown
 
 

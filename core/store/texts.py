@@ -5,8 +5,9 @@ from pathlib import Path
 
 from core.errors import SessionUnreadableError, UsageError
 from core.exchange.public import read_public
+from core.lines import EVENTS_FILE
 from core.state import fold
-from core.store.log import EVENTS_FILE, read_log
+from core.store.log import read_log
 from core.text import shown
 
 Texts = tuple[tuple[tuple[int, str], ...], ...]

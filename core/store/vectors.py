@@ -16,7 +16,7 @@ from core.analysis.table import Ints, Table
 from core.files import read_file
 from core.scoring.account import Account
 from core.scoring.embeddings import Embedder, Embedding
-from core.store.columns import Stamp, keep_file, stamp_of
+from core.store.beside import Stamp, keep_file, stamp_of
 from core.store.texts import texts_of
 
 FORMAT = 1

@@ -11,12 +11,11 @@ from core.config import Plan, read_plan
 from core.errors import SessionUnreadableError, UsageError
 from core.events import Event, TeamChanged
 from core.files import read_file
-from core.lines import decode
+from core.lines import EVENTS_FILE, decode
 from core.models import Member, ModelSpec
 from core.questions import Question
 from core.state import fold
 from core.store.library import session_folders
-from core.store.log import EVENTS_FILE
 from core.teams.profiles import Profile, Tally
 from core.teams.vendors import effort_of, identity
 

@@ -274,10 +274,12 @@ COSTS = Costs(
 )
 
 DIFFERENCES = Differences(
+    slope=1.214,
+    r=-0.084,
     rows=tuple(
         Difference(name=name, questions=20, one=30.0, other=30.0 - by, difference=Interval(by, by - 3, by + 3, 20))
         for name, by in (("all", 2.0), ("Physics / Fundamental", 5.0), ("Chemistry", -4.0), ("Biology", 0.0))
-    )
+    ),
 )
 
 

@@ -28,8 +28,8 @@ def idea(number: int, novelty: float | None, *, failed: bool = False, coherence:
     return Idea(number=number, step=number, text="x", author="anna", score=score)
 
 
-def drawn(*ideas: Idea, width: int = 60, height: int = 15) -> list[str]:
-    return plain(draw_novelty(ideas, Rules(), width, height, COLORS))
+def drawn(*ideas: Idea, width: int = 60, height: int = 15, rules: Rules = Rules()) -> list[str]:  # noqa: B008
+    return plain(draw_novelty(ideas, rules, width, height, COLORS))
 
 
 @pytest.mark.parametrize(("width", "height"), [(20, 6), (60, 18), (120, 40)])
@@ -47,12 +47,13 @@ def test_passed_failed_and_coherence_have_markers_of_their_own() -> None:
 
 
 def test_the_thresholds_are_lines_and_coherence_has_one_where_it_is_judged() -> None:
-    def lines(*ideas: Idea) -> int:
-        return sum(line.count("─") > 20 and "└" not in line for line in drawn(*ideas, height=30))
+    def lines(*ideas: Idea) -> list[float]:
+        """How far down the chart each is."""
+        rows = drawn(*ideas, height=30, rules=Rules(embedding_novelty=0.25, coherence=75))
+        return [place / len(rows) for place, row in enumerate(rows) if row.count("─") > 20 and "└" not in row]
 
-    assert lines(idea(1, 0.9)) == 1
-    assert lines(idea(1, 0.9, coherence=80)) >= 1
-    assert "".join(drawn(idea(1, 0.9), height=30)) != "".join(drawn(idea(1, 0.9, coherence=80), height=30))
+    assert lines(idea(1, 0.9)) == [pytest.approx(0.7, abs=0.05)]
+    assert lines(idea(1, 0.9, coherence=80)) == [pytest.approx(0.23, abs=0.05), pytest.approx(0.7, abs=0.05)]
 
 
 def test_an_idea_without_a_score_leaves_a_gap_and_an_empty_chain_is_an_empty_chart() -> None:

@@ -19,6 +19,7 @@ from tests.app.test_charts_drawn import made, text
 from tui.charts.axes import Points, axis, count_axis, draw_axes, log_axis, number
 from tui.charts.bars import hidden_words
 from tui.charts.canvas import Canvas
+from tui.charts.catalog import Name
 from tui.charts.dots import Dots
 from tui.charts.heat import jagged_words
 from tui.charts.ideas_map import beside, draw_map, nearest
@@ -239,6 +240,21 @@ def test_csv_has_every_number_and_no_formula() -> None:
         ["plain", ""],
         ["a, b", str(math.pi)],
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "means"),
+    [
+        ("ribbons", ["mean valid"]),
+        ("radar", ["all", "Fundamental", "Biology"]),
+        ("heat", ["all", "Chemistry"]),
+        ("winners", ["ahead"]),
+    ],
+)
+def test_wherever_csv_has_a_mean_it_has_the_ends_of_its_interval(name: Name, means: list[str]) -> None:
+    first = next(csv.DictReader(io.StringIO(csv_of(made(name).sheet()))))
+    for mean in means:
+        assert float(first[f"{mean} low"]) < float(first[mean]) < float(first[f"{mean} high"])
 
 
 @pytest.mark.parametrize("end", [".svg", ".txt", ".csv"])

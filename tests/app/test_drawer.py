@@ -10,17 +10,19 @@ from textual.widgets import Static, Tabs
 from core import commands as cmd
 from core import events as ev
 from core.errors import ModelUnavailableError
-from core.levers import InForce, Off, Seed
+from core.levers import POLICY, InForce, Off, Seed
 from core.prompts import idea_prompt
 from core.scoring import embeddings
 from core.seeds import ranking
 from core.seeds.bank import SeedBank
+from core.seeds.sources import stock_of_bank
 from core.store import library
 from tests.app.screens import text_of, until, until_shown
 from tests.app.test_live import app_with, begin, ideas_of
 from tests.app.told import Told, ToldScreen, begun, steered
 from tests.conftest import QUESTION, make_plan
 from tests.scripted import ScriptedProvider, varied
+from tests.unit.test_at_odd_moments import WING
 from tui.app import JagstormApp
 from tui.screens.drawer import SeedDrawer
 from tui.screens.live import LiveScreen
@@ -70,6 +72,18 @@ def feed_with(**changes: object) -> Told:
 
 
 # ── what it offers ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_when_the_next_question_begins_distances_and_what_is_in_force_are_its_own(app: JagstormApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        feed = Told(begun())
+        drawer = await opened(pilot, feed)
+        feed.come([ev.SeedInjected(question=QUESTION.id, id="s1", seed=Seed(name="tides"), steps=50, by=POLICY)])
+        await until_shown(pilot, "seed tides (50 ideas left)")
+        feed.come([ev.QuestionStarted(question=WING.id, text=WING.text, domain=WING.domain)])
+        expected = await ranking.ranked(WING.text, stock_of_bank().seeds, embeddings.WordLlamaEmbedder())
+        await until(pilot, lambda: set(seeds_of(drawer)) == set(expected))
+        assert "seed tides" not in text_of(app)
 
 
 async def test_the_whole_bank_stands_there_the_farthest_first(app: JagstormApp) -> None:

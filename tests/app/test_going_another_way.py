@@ -8,13 +8,16 @@ from core.state import fold
 from core.store.replay import Replay
 from tests.app.screens import text_of, until, until_shown
 from tests.app.test_live import app_with
-from tests.app.test_steering import held, idea, told, writer
+from tests.app.test_steering import Gated, held, idea, told, writer
 from tests.app.told import Told, steered
-from tests.conftest import make_plan
+from tests.conftest import QUESTION, make_plan
 from tests.scripted import ScriptedProvider
+from tests.unit.test_at_odd_moments import WING, two_questions
 from tui.app import JagstormApp
+from tui.screens.idea import IdeaScreen
 from tui.screens.live import LiveScreen
 from tui.screens.replay import ReplayScreen
+from tui.screens.setup import SetupScreen
 
 HOSTILE = "[/x] [bold]no[/bold] [@click=app.quit]way[/]"
 
@@ -52,6 +55,30 @@ async def test_a_weight_that_is_no_number_is_asked_for_again(app: JagstormApp) -
         await until_shown(pilot, "A team needs a member")
         await pilot.press("escape")
         assert not feed.sent
+
+
+async def test_a_fork_is_at_the_idea_that_is_shown_though_another_question_is_under_way(sessions: Path) -> None:
+    provider = Gated()
+    app = app_with(sessions, provider)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, SetupScreen))
+        app.start_session(two_questions(3))
+        await until(pilot, lambda: isinstance(app.screen, LiveScreen))
+        screen = app.screen
+        assert isinstance(screen, LiveScreen)
+        provider.gate.release()
+        await until_shown(pilot, "idea 1 ")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, IdeaScreen))
+        for _ in range(10):
+            provider.gate.release()
+        await until(pilot, lambda: screen.over)
+        assert screen.feed.state.current == WING.id
+        await pilot.press("f")
+        await until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.screen is not screen)
+        assert isinstance(app.screen, LiveScreen)
+        assert app.screen.feed.state.forked
+        assert app.screen.feed.state.forked.question == QUESTION.id
 
 
 async def test_a_fork_shares_the_past_and_says_so(app: JagstormApp, sessions: Path) -> None:

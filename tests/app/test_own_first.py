@@ -6,11 +6,14 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
+from core import commands as cmd
 from core import events as ev
 from core.levers import OwnFirst
+from core.session import OWN_FIRST
 from core.store.log import read_log
 from tests.app.screens import text_of, until, until_shown
 from tests.app.test_live import app_with
+from tests.app.told import Told, begun
 from tests.conftest import QUESTION, make_plan
 from tests.scripted import ScriptedProvider, varied
 from tui.app import JagstormApp
@@ -84,15 +87,59 @@ async def test_the_last_one_given_is_taken_back(app: JagstormApp) -> None:
         await until(pilot, lambda: "Ring the film" not in text_of(app))
 
 
+def waiting(minutes: float = 5) -> Told:
+    """A session that has let the person begin a moment ago, and waits for them."""
+    feed = Told(begun())
+    feed.come([ev.OwnIdeasFirst(question=QUESTION.id, minutes=minutes, shown=True), ev.Paused(by=OWN_FIRST)])
+    return feed
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "about 5 minutes left"),
+        (4 * 60, "about 1 minute left"),
+        (4 * 60 + 45, "less than a minute left"),
+        (5 * 60, "The time you gave yourself is over"),
+    ],
+)
+async def test_the_timer_counts_from_when_the_person_began_whichever_screen_shows_it(
+    app: JagstormApp, seconds: float, words: str
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        feed = waiting()
+        feed.seconds = feed.state.t + seconds
+        await app.push_screen(OwnFirstScreen(feed))
+        await until_shown(pilot, words)
+
+
 async def test_the_timer_only_advises(app: JagstormApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
-        screen = await begin(pilot, minutes=1)
+        feed = waiting(minutes=1)
+        screen = OwnFirstScreen(feed)
+        await app.push_screen(screen)
         await until_shown(pilot, "about 1 minute left")
-        screen._tick()
+        feed.seconds = 3600
+        screen.show_time()
         await until_shown(pilot, "The time you gave yourself is over")
         await pilot.press(*"One more", "enter")
-        await until_shown(pilot, "1  One more")
+        await until(pilot, lambda: feed.sent)
+        assert feed.sent == [cmd.AddIdea(text="One more")]
         assert app.screen is screen
+
+
+async def test_ctrl_d_leaves_the_session_running_but_warns_of_a_line_that_is_being_typed(app: JagstormApp) -> None:
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await begin(pilot)
+        await pilot.press(*"Half", "ctrl+d")
+        await until_shown(pilot, "is not said yet")
+        assert not app.parting_words
+        await pilot.press("ctrl+d")
+        await until(pilot, lambda: app.parting_words)
+    assert "It runs on without you" in app.parting_words[0]
+    assert app.return_value == 0
+    app.runs.stop("SIGTERM")
+    await app.runs.ended()
 
 
 async def test_at_the_end_it_is_said_whose_ideas_were_thought_well_of(app: JagstormApp) -> None:

@@ -145,7 +145,7 @@ async def test_digits_pick_only_while_there_is_something_to_pick(sessions: Path)
         feed = Told(offered(), PLAN)
         await told(pilot, feed)
         await pilot.press("b", "b", "3")
-        assert feed.sent == [cmd.Choose(picks=(3,))], "a second b thinks again"
+        assert feed.sent == [cmd.Choose(picks=(3,), step=2)], "a second b thinks again"
         feed.come(
             [ev.ProposalChosen(question=QUESTION.id, step=2, order=("bert", "cleo", "anna"), pick="anna", by="person")]
         )

@@ -243,6 +243,16 @@ async def test_the_map_makes_vectors_when_asked_and_opens_ideas(app: JagstormApp
         await until_shown(pilot, "crack of the ice")
 
 
+async def test_two_selections_have_a_map_each(app: JagstormApp, places: list[Path]) -> None:
+    async with profiles(app, places) as (pilot, screen):
+        await pilot.press("b", "9")
+        await until_shown(pilot, "needs a vector")
+        await pilot.press("enter")
+        await until_shown(pilot, "across the line", 30)
+        assert screen.query_one("#pair").display
+        assert text_of(app).count("component 1") == 2
+
+
 async def test_where_it_is_narrow_a_key_shows_the_list_or_the_chart(app: JagstormApp, places: list[Path]) -> None:
     async with profiles(app, places, 80, 24) as (pilot, _):
         await until_shown(pilot, "From the fewest")

@@ -105,6 +105,8 @@ def test_sessions_can_be_left_out_as_models_can(explorer: Explorer) -> None:
         ("", "Biology", 2),
         ("yeast", "Biology", 1),
         ("", "Neuroscience", 2),
+        ("", "neuroscience ", 2),
+        ("neuroscience", "", 2),
     ],
 )
 def test_filters_leave_the_questions_that_fit(explorer: Explorer, words: str, domain: str, questions: int) -> None:
@@ -172,6 +174,26 @@ def test_of_several_chains_on_a_question_one_is_chosen() -> None:
     assert len(explorer.rows()) == 2
 
 
+def test_the_only_chain_that_is_left_is_a_step_neither_down_nor_up() -> None:
+    explorer = Explorer(table_of([row("a", "q", 3, session="one"), row("a", "q", 5, session="two")]), {})
+    explorer.listing = "sessions"
+    explorer.toggle(named(explorer, "two"))
+    explorer.listing = "models"
+    for _ in range(3):
+        explorer.enter(explorer.rows()[0])
+    assert explorer.selection.inside.chain == ("one", 0)
+    assert explorer.up() == "How about q?"
+    assert explorer.selection.inside.level == "question"
+
+
+def test_a_model_that_is_left_out_can_be_gone_through_all_the_same(explorer: Explorer) -> None:
+    explorer.toggle(named(explorer, "bert"))
+    go_to_chain(explorer)
+    assert explorer.selection.inside.chain is not None
+    assert explorer.up() == "What would you ask sleep?"
+    assert explorer.selection.inside.level == "question"
+
+
 def test_ribbons_are_about_what_there_is_to_choose_from(explorer: Explorer) -> None:
     explorer.enter(named(explorer, "anna:7b"))
     assert [row[0] for row in explorer.chart().sheet().rows] == ["Chemistry", "Neuroscience", "Biology"]
@@ -221,6 +243,56 @@ def test_the_same_selection_under_other_rules_can_be_set_against_itself(explorer
     explorer.change("max_ideas", 3)
     row = explorer.differences().sheet().rows[0]
     assert float(row[2] or 0) > float(row[3] or 0)
+
+
+def test_the_kept_selection_has_a_map_of_its_own(explorer: Explorer) -> None:
+    explorer.vectors = vectors(explorer)
+    explorer.name = "map"
+    explorer.keep()
+    explorer.select(domain="Biology")
+    explorer.chart()
+    explorer.place = 0
+    kept, now = (chart.sheet().rows for chart in explorer.pair())
+    assert len(kept) == len(explorer.table.ideas.chain)
+    assert len(now) < len(kept)
+    assert isinstance(explorer._numbers, Map)
+    assert len(explorer._numbers.places) == len(now), "the mouse is on the present one"
+
+
+def test_vectors_are_wanted_for_both_sides_of_the_map(explorer: Explorer) -> None:
+    explorer.select(domain="Biology")
+    explorer.keep()
+    explorer.select(domain="Chemistry")
+    explorer.name = "map"
+    assert explorer.wants_vectors
+    with pytest.raises(NothingToDrawError, match="needs a vector"):
+        explorer.pair()
+    mapped = {explorer.table.questions[place].leaf for place in explorer.table.chains.question[explorer.mapped]}
+    assert mapped == {"Biology", "Chemistry"}
+    explorer.vectors = vectors(explorer)
+    assert not explorer.wants_vectors
+    explorer.pair()
+
+
+def test_inside_a_model_charts_of_models_compare_all_with_all(explorer: Explorer) -> None:
+    explorer.enter(named(explorer, "bert"))
+    explorer.name = "winners"
+    explorer.keep()
+    kept, now = explorer.pair()
+    assert kept.sheet() == now.sheet()
+    explorer.change("max_ideas", 2)
+    kept, now = explorer.pair()
+    assert kept.sheet() != now.sheet()
+
+
+def test_a_kept_selection_keeps_its_rules_and_their_lines(explorer: Explorer) -> None:
+    explorer.name = "chains"
+    explorer.keep()
+    before = explorer.chart().draw(80, 24, COLORLESS)
+    explorer.change("embedding_novelty", 0.5)
+    kept, now = explorer.pair()
+    assert kept.draw(80, 24, COLORLESS) == before
+    assert now.draw(80, 24, COLORLESS) != before
 
 
 def test_selections_without_a_common_question_have_no_difference(explorer: Explorer) -> None:

@@ -1,6 +1,9 @@
 """When seeds come by themselves: the form, and the plan that it leads to."""
 
-from textual.widgets import Input
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, Select
 
 from core.levers import Each, Every
 from tests.app.screens import text_of, until, until_shown
@@ -45,6 +48,39 @@ async def test_a_fixed_seed_must_be_one_of_the_bank(app: JagstormApp) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: found)
         assert found == [Each(seed="Vortex pinning")]
+
+
+@pytest.mark.parametrize("field", ["[/x]", "[bold]Art", HOSTILE])
+async def test_a_field_of_a_persons_own_is_text_whatever_it_is_called(
+    app: JagstormApp, tmp_path: Path, field: str
+) -> None:
+    seeds = tmp_path / "config" / "jagstorm" / "seeds"
+    seeds.mkdir(parents=True)
+    (seeds / "mine.toml").write_text(f'domain = "{field}"\n[[seeds]]\nname = "Fold"\ntext = "It folds."\n')
+    found: list[object] = []
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_shown(pilot, "Physics / Fundamental")
+        await app.push_screen(SeedPolicyScreen(Every()), found.append)
+        await until_shown(pilot, "Only of the field")
+        app.screen.query_one("#field", Select).focus()
+        await pilot.press("enter", "end")
+        await until_shown(pilot, field[:30])
+        await pilot.press("enter")
+        await until_shown(pilot, field[:30])
+        await pilot.click("#done")
+        await until(pilot, lambda: found)
+        assert found == [Every(field=field)]
+
+
+async def test_a_field_that_the_bank_has_no_more_stays_as_it_was_set(app: JagstormApp) -> None:
+    found: list[object] = []
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_shown(pilot, "Physics / Fundamental")
+        await app.push_screen(SeedPolicyScreen(Every(field="Cooking")), found.append)
+        await until_shown(pilot, "Cooking")
+        await pilot.click("#done")
+        await until(pilot, lambda: found)
+        assert found == [Every(field="Cooking")]
 
 
 async def test_setup_puts_the_policy_into_the_plan(app: JagstormApp) -> None:

@@ -3,8 +3,11 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from core.store import library
 from tests.app.screens import text_of, until, until_shown
+from tests.conftest import QUESTION, make_plan
 from tests.unit.exchanged import answer, chemistry, failing, write
 from tui.app import JagstormApp
 from tui.screens.profiles import ProfilesScreen
@@ -48,6 +51,19 @@ async def test_a_file_that_can_not_be_written_is_said(
         await until_shown(pilot, said)
     assert (tmp_path / "there.md").read_text() == "mine"
     assert not (tmp_path / "out.pdf").exists()
+
+
+@pytest.mark.parametrize(("width", "team"), [(80, "with a very…"), (120, "with a very long name   ")])
+async def test_each_row_names_the_team_as_far_as_there_is_room(
+    app: JagstormApp, sessions: Path, width: int, team: str
+) -> None:
+    plan = make_plan()
+    named = replace(plan.team, name="with a very long name" if width == 120 else "with a very long name indeed")
+    library.create(sessions, replace(plan, team=named)).close()
+    async with app.run_test(size=(width, 24)) as pilot:
+        await pilot.press("f3")
+        await until_shown(pilot, f" {team} ")
+        await until_shown(pilot, QUESTION.text[:14])
 
 
 async def test_marked_sessions_are_exported_together(

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -138,6 +139,16 @@ async def test_an_edited_idea_is_scored_anew_and_its_first_words_are_kept(app: J
         await pilot.press("enter")
         await until_shown(pilot, "As it was written first")
         assert before.text[:40] in text_of(app).split("As it was written first")[1]
+
+
+async def test_ctrl_d_leaves_from_an_edit_too_and_the_session_runs_on(app: JagstormApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await held(pilot)
+        await pilot.press("home", "e", "z", "ctrl+d", "ctrl+d")
+        await until(pilot, lambda: app.parting_words)
+    assert not screen.over
+    app.runs.stop("SIGTERM")
+    await app.runs.ended()
 
 
 async def test_an_edit_is_not_lost_by_one_escape(app: JagstormApp) -> None:
@@ -282,8 +293,10 @@ async def test_a_session_that_has_ended_still_takes_marks_and_nothing_else(app: 
         (["space"], cmd.Pause()),
         (["a", "w", "enter"], cmd.AddIdea(text="w")),
         (["g", "w", "enter"], cmd.AddSteer(text="w")),
-        (["M", "up", "up", "M", "m"], cmd.MergeIdeas(ideas=(6, 4))),
+        (["M", "up", "up", "M", "m"], cmd.MergeIdeas(question=QUESTION.id, ideas=(6, 4))),
         (["z"], cmd.SetPipelining(on=False)),
+        (["W", "end", "enter"], cmd.WithdrawSteer(id="g1")),
+        (["W", "enter"], cmd.WithdrawSeed(id="s1")),
     ],
 )
 async def test_each_key_says_what_its_name_says(app: JagstormApp, keys: list[str], command: cmd.AnyCommand) -> None:
@@ -354,13 +367,27 @@ async def test_what_others_do_is_said_with_their_name(app: JagstormApp) -> None:
         await until_shown(pilot, "ada: Instruction in force")
 
 
-PALETTE = """Edit, Editor, Take out, Bring back, Pin, Rate, Comment, Work out, Forbid, Fork, Undo, Seed, Steer, Add,
-Mark, Merge, Team, Pause"""
-
-
-async def test_everything_is_on_the_palette_with_its_help(app: JagstormApp) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await told(pilot, Told(steered()))
-        commands = {command.title: command.help for command in app.get_system_commands(app.screen)}
-        for wanted in PALETTE.replace("\n", " ").split(", "):
-            assert commands[wanted]
+async def test_who_did_it_is_said_wherever_it_is_shown(app: JagstormApp) -> None:
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        feed = Told(steered())
+        await told(pilot, feed)
+        of_idea: dict[str, Any] = {"question": QUESTION.id, "idea": 1, "by": "ada"}
+        feed.come(
+            [
+                ev.IdeaCommented(**of_idea, old="", new="Too dear."),
+                ev.IdeaRated(**of_idea, old=0, new=2),
+                ev.IdeaPinned(**of_idea, old=False, new=True),
+                ev.Paused(by="ada"),
+            ]
+        )
+        await until_shown(pilot, "ada: Idea 1 has a comment")
+        await until_shown(pilot, "ada: Paused")
+        await pilot.press("home")
+        await until_shown(pilot, "pinned by ada, rated 2 of 5 by ada")
+        await until_shown(pilot, "ada: “Too dear.”")
+        await pilot.press("c")
+        await until_shown(pilot, "ada's comment on idea 1")
+        await pilot.press("escape", "enter")
+        await until_shown(pilot, "Comment by ada")
+        feed.come([ev.IdeaCommented(**of_idea | {"by": "you"}, old="Too dear.", new="Cheap enough.")])
+        await until_shown(pilot, "Your comment")

@@ -69,14 +69,14 @@ async def test_what_is_not_saved_is_not_let_go_by_one_key(sessions: Path, monkey
 
 
 async def test_a_sessions_folder_that_cannot_be_read_is_said(app: JagstormApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    from core.store import library
+    from core.store import listing
 
     def refuse(folder: Path) -> list[Path]:
         raise UsageError(f"{folder} can't be read: Permission denied")
 
     async with app.run_test(size=(120, 40)) as pilot:
         await until_shown(pilot, "Physics / Fundamental")
-        monkeypatch.setattr(library, "session_folders", refuse)
+        monkeypatch.setattr(listing, "session_folders", refuse)
         await pilot.press("f3")
         await until_shown(pilot, "Permission denied")
         await pilot.press("escape")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from core import commands as cmd
 from core import events as ev
 from core.config import Plan
-from core.errors import UsageError
+from core.errors import JagstormError, UsageError
 from core.feed import Listener, Listeners
 from core.levers import Seed
 from core.models import TeamSpec
@@ -137,11 +137,16 @@ def picking_team() -> TeamSpec:
 class Told:
     """A feed that stands where it is, and keeps what it is told."""
 
+    folder = Path("nowhere")
+    fault: JagstormError | None = None
+
     def __init__(self, recorder: Recorder, plan: Plan | None = None) -> None:
         self.plan = plan or make_plan()
         self.state = State()
         self.sent: list[cmd.AnyCommand] = []
         self.refusal = ""
+        self.seconds = 0.0
+        """What its clock shows."""
         self._listeners = Listeners()
         for event in recorder.events:
             apply(self.state, event)
@@ -153,6 +158,9 @@ class Told:
         if self.refusal:
             raise UsageError(self.refusal)
         self.sent.append(command)
+
+    def elapsed(self) -> float:
+        return self.seconds
 
     def come(self, events: Sequence[ev.Event]) -> None:
         """Let something happen."""

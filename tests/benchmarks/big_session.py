@@ -104,7 +104,7 @@ async def append(ideas: list[Idea]) -> None:
     app = ListApp()
     async with app.run_test(size=(100, 30)) as pilot:
         chain = app.query_one(ChainList)
-        chain.show(ideas)
+        chain.show("q", ideas)
         await pilot.pause()
         calls, painted, idle = [], [], []
         for _ in range(30):
@@ -113,7 +113,7 @@ async def append(ideas: list[Idea]) -> None:
             idle.append(perf_counter() - began)
             ideas = [*ideas, replace(ideas[-1], number=len(ideas) + 1)]
             began = perf_counter()
-            chain.show(ideas)
+            chain.show("q", ideas)
             calls.append(perf_counter() - began)
             await pilot.pause()
             painted.append(perf_counter() - began)

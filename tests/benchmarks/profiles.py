@@ -8,6 +8,7 @@ from functools import partial
 from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 
 from core.analysis.densities import lengths
 from core.analysis.jaggedness import leaf_table
@@ -20,7 +21,7 @@ from core.store.columns import COLUMNS_FILE
 from core.store.library import session_folders
 from core.store.tables import read_tables
 from tests.benchmarks.figures import interleaved, median, ms, percentile, show, timed, title
-from tests.terminal.screen import JAGSTORM, ROOT
+from tests.terminal.screen import JAGSTORM, ROOT, Terminal
 
 COLD = 1500
 """Milliseconds from nothing to a profile on the screen."""
@@ -63,7 +64,17 @@ def start(sessions: str) -> None:
     profile = (JAGSTORM, "profile", "--sessions", sessions)
     whole, bare = interleaved(7, lambda: command(*profile), lambda: command(sys.executable, "-c", "import numpy"))
     show("jagstorm profile, from a cold start", ms(median(whole)), "ms", COLD)
+    show("the app, F4 at the first paint", ms(median([pressed(sessions) for _ in range(7)])), "ms", COLD)
     show("python -c 'import numpy'", ms(median(bare)), "ms")
+
+
+def pressed(sessions: str) -> float:
+    """Seconds from nothing to the first chart on the screen, when F4 is pressed at the first paint."""
+    with Terminal((JAGSTORM,), 120, 40, env={"JAGSTORM_SESSIONS": sessions}) as terminal:
+        terminal.wait_for("Jagstorm")
+        terminal.send("\x1bOS")
+        terminal.wait_for("From the fewest")
+        return monotonic() - terminal.began
 
 
 def moves(sessions: Path) -> None:

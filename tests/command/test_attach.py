@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 from core import commands as cmd
+from core.lines import EVENTS_FILE
 from core.seeds.sources import banked, of_bank
 from core.serving import Serving
 from core.session import Session
-from core.store.log import EVENTS_FILE, EventLog, is_locked
+from core.store.log import EventLog, is_locked
 from core.store.runner import HOST, RUNNER_FILE, login_name
 from tests.command.conftest import Jagstorm
-from tests.conftest import Open, make_plan
+from tests.conftest import QUESTION, Open, make_plan
 from tests.scripted import HeldProvider
 from tui import attaching
 
@@ -332,6 +333,24 @@ def test_a_fork_is_named_with_how_to_go_on(jagstorm: Jagstorm, ended: Path, sess
     assert json.loads(jagstorm("fork", ended.name, "1", "--json").out).keys() == {"id", "folder"}
     code, _, err = jagstorm("fork", ended.name, "9")
     assert (code, err) == (2, "jagstorm: There is no idea 9 to fork at: `jagstorm show` lists them\n")
+
+
+def test_a_fork_may_name_the_question(jagstorm: Jagstorm, ended: Path) -> None:
+    assert jagstorm("fork", ended.name, "1", "--question-id", QUESTION.id).code == 0
+    code, out, err = jagstorm("fork", ended.name, "1", "--question-id", "ice")
+    assert (code, out) == (2, "")
+    assert err == f"jagstorm: There is no question 'ice' in this session: there are {QUESTION.id}\n"
+
+
+def test_what_is_said_of_an_idea_may_name_the_question(jagstorm: Jagstorm, ended: Path) -> None:
+    assert jagstorm("send", "last", "pin", "1", "--question-id", QUESTION.id) == (0, "", "")
+    assert jagstorm("send", "last", "comment", "1", "Good", "--question-id", QUESTION.id) == (0, "", "")
+    assert [event["type"] for event in log(ended)[-2:]] == ["idea_pinned", "idea_commented"]
+    before = log(ended)
+    for words in (["pin", "1"], ["rate", "1", "3"], ["edit", "1", "New"], ["remove", "2"]):
+        code, _, err = jagstorm("send", "last", *words, "--question-id", "ice")
+        assert (code, err) == (2, "jagstorm: There is no question 'ice' in this session\n")
+    assert log(ended) == before
 
 
 def test_the_list_tells_running_from_ended(jagstorm: Jagstorm, running: Path) -> None:

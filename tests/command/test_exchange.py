@@ -84,6 +84,48 @@ def test_a_folder_is_all_that_is_in_it(jagstorm: Jagstorm, results: Path) -> Non
     assert load_bank(own_question_files()).search("hear light")
 
 
+def test_only_a_file_that_is_named_is_a_list_of_anything(jagstorm: Jagstorm, tmp_path: Path) -> None:
+    path = write(tmp_path / "in" / ".vscode" / "extensions.json", {"recommendations": ["ms-python.python"]})
+    code, out, err = jagstorm("import", str(tmp_path / "in"))
+    assert (code, out) == (0, "")
+    assert "left out" in err
+    assert "name the file itself" in err
+    assert "1 question added" in jagstorm("import", str(path)).out
+
+
+def test_chains_that_came_in_from_another_file_are_not_counted_twice(
+    jagstorm: Jagstorm, results: Path, session: str, sessions: Path
+) -> None:
+    content = json.loads(results.read_text())
+    of_models = content["domains"]["Chemistry"]["models"]
+    of_models["o9-mini"]["0.7"]["Another?"] = [answer(1, "It is new.")]
+    of_models["other"] = {"0.7": {"Another?": [answer(1, "It is new.")]}}
+    merged = write(results.with_name("merged.json"), content)
+    code, out, err = jagstorm("import", str(merged))
+    assert (code, err) == (0, "")
+    assert "merged.json: 1 chain left out, as other sessions have them already\n" in out
+    assert "Imported 2 sessions with 2 ideas." in out
+    other = write(
+        results.with_name("again.json"), chemistry(answer(1, "It is new."), model="other", question="Another?")
+    )
+    code, out, err = jagstorm("import", str(other))
+    assert (code, err) == (0, "")
+    assert out == "again.json: 1 chain left out, as other sessions have them already\n"
+    assert len(library.session_folders(sessions)) == 3
+    assert json.loads(jagstorm("import", str(other), "--json").out)["left_out"] == 1
+
+
+def test_a_name_that_stands_twice_is_found_where_chains_are_left_out_too(
+    jagstorm: Jagstorm, results: Path, session: str
+) -> None:
+    text = results.read_text()
+    twice = results.with_name("twice.json")
+    twice.write_text(text.replace('"o9-mini": {', '"o9-mini": {"0.7": {"Lost?": [{"answer_num": 1, "answer": "x"}]}, '))
+    code, _, err = jagstorm("import", str(twice))
+    assert code == 2
+    assert "stands twice in the same table" in err
+
+
 def test_a_broken_file_is_refused_with_the_place_and_the_others_come_in(
     jagstorm: Jagstorm, results: Path, sessions: Path
 ) -> None:
@@ -192,7 +234,7 @@ def test_every_format_has_a_file_and_standard_output(jagstorm: Jagstorm, session
 def test_a_file_s_name_says_its_format(jagstorm: Jagstorm, session: str, tmp_path: Path) -> None:
     begins = {
         "html": "<!DOCTYPE html>",
-        "csv": "session,",
+        "csv": '"session",',
         "json": '{"domains"',
         "cast": '{"version": 2',
         "txt": "# How",
@@ -233,6 +275,17 @@ def test_a_link_is_followed_and_what_is_no_file_is_left_alone(jagstorm: Jagstorm
     for path in (tmp_path, Path("/dev/null")):
         assert jagstorm("export", session, "-o", str(path), "--force").code == 2
     assert Path("/dev/null").is_char_device()
+
+
+def test_a_link_to_itself_is_one_line(jagstorm: Jagstorm, session: str, tmp_path: Path) -> None:
+    loop = tmp_path / "loop.md"
+    loop.symlink_to(loop)
+    code, out, err = jagstorm("export", session, "-o", str(loop), "--force")
+    assert (code, out) == (2, "")
+    assert err == f"jagstorm: {loop} can't be written: the link leads to itself\n"
+    code, _, err = jagstorm("export", session, "-o", str(tmp_path / ("x" * 300)))
+    assert code == 2
+    assert "can't be written: File name too long" in err
 
 
 def test_an_export_that_fails_leaves_nothing(jagstorm: Jagstorm, session: str, tmp_path: Path, sessions: Path) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from core.levers import Hand
 from core.store.library import example_folder
 from tests.command.conftest import Jagstorm
+from tests.command.test_seeds import store
 from tests.unit.tables import public_results
 from tui.cli import cli
 from tui.profile_command import CHARTS, profile
@@ -109,20 +111,56 @@ def test_csv_has_all_numbers_and_nothing_that_a_spreadsheet_would_run(jagstorm: 
     }
 
 
-@pytest.mark.parametrize("chart", sorted({*CHARTS} - {"scatter", "who", "seeds", "winners", "map", "diversity"}))
-def test_each_chart_is_drawn_and_says_what_it_is_of(jagstorm: Jagstorm, results: Path, chart: str) -> None:
-    code, out, err = jagstorm("profile", str(results), "--chart", chart)
+def sources(chart: str, results: Path, sessions: Path) -> list[str]:
+    """What has something for the chart to show."""
+    totals = results.with_name("general.csv")
+    totals.write_text("model,total,questions\na/b:7b,200,20\nplain,60,10\n")
+    if chart == "seeds":
+        return [str(store(sessions, range(3, 6), Hand()))]
+    return {"scatter": [str(results), str(totals)], "who": ["example"]}.get(chart, [str(results)])
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_each_chart_is_drawn_and_says_what_it_is_of(
+    jagstorm: Jagstorm, results: Path, sessions: Path, chart: str
+) -> None:
+    code, out, err = jagstorm("profile", *sources(chart, results, sessions), "--chart", chart)
     assert (code, err) == (0, "")
-    assert "a/b:7b" in out
-    assert "5 chains of 2 models on 3 questions. Means are over the questions that each answered." in out
+    assert {"who": "analogist", "seeds": "seed 3"}.get(chart, "a/b:7b") in out
+    several = "5 chains of 2 models on 3 questions."
+    assert ("1 chain of 1 model on 1 question." if chart in ("who", "seeds") else several) in out
+    assert "Means are over the questions that each answered." in " ".join(out.split())
     assert "\x1b" not in out
 
 
-@pytest.mark.parametrize("chart", sorted({*CHARTS} - {"scatter", "who", "seeds"}))
-def test_each_chart_has_its_numbers(jagstorm: Jagstorm, results: Path, chart: str) -> None:
-    code, out, err = jagstorm("profile", str(results), "--chart", chart, "--json")
+@pytest.mark.parametrize("chart", CHARTS)
+def test_each_chart_has_its_numbers(jagstorm: Jagstorm, results: Path, sessions: Path, chart: str) -> None:
+    code, out, err = jagstorm("profile", *sources(chart, results, sessions), "--chart", chart, "--json")
     assert (code, err) == (0, "")
     assert json.loads(out)
+
+
+def test_diversity_says_what_models_have_in_common_and_how_many_kinds_there_are(
+    jagstorm: Jagstorm, results: Path
+) -> None:
+    out = " ".join(jagstorm("profile", str(results), "--chart", "diversity").out.split())
+    assert "Overlap: on the same question another model has 100% of a model's ideas (within 0.185) on average" in out
+    assert "of a/b:7b's are plain's too" in out
+    assert "First answers to “How to hear ice?”: 2 chains gave 1 kind, of 1 at the least (Chao's estimate)" in out
+
+
+@pytest.mark.parametrize(("x", "word"), [("seconds", "seconds an idea"), ("tokens", "reasoning tokens")])
+def test_what_an_idea_takes_can_be_chosen(jagstorm: Jagstorm, results: Path, x: str, word: str) -> None:
+    results.write_text(results.read_text().replace('"answer_num"', '"reasoning_tokens": 7, "answer_num"'))
+    code, out, err = jagstorm("profile", str(results), "--chart", "effort", "--x", x)
+    assert (code, err) == (0, "")
+    assert word in out
+
+
+def test_a_heading_that_a_spreadsheet_would_run_is_guarded(jagstorm: Jagstorm, results: Path) -> None:
+    results.write_text(results.read_text().replace("Chemistry", "=HYPERLINK(1)"))
+    out = jagstorm("profile", str(results), "--chart", "heat", "--csv").out
+    assert '"\'=HYPERLINK(1)"' in out.splitlines()[0]
 
 
 def test_a_picture_goes_into_a_file(jagstorm: Jagstorm, results: Path, tmp_path: Path) -> None:
@@ -172,7 +210,7 @@ def test_without_names_all_sessions_count_but_the_example(jagstorm: Jagstorm, se
     assert code == 2
     assert "There are no sessions in" in err
     shutil.copytree(example_folder(), sessions / "example")
-    assert jagstorm("profile").code == 2
+    assert rows(jagstorm("profile", "--json").out)[0]["model"] == "embedded", "where there is nothing else"
     shutil.copytree(example_folder(), sessions / "20260101-000000-own-0001")
     _, out, _ = jagstorm("profile", "--json")
     assert [(row["model"], row["responses"]) for row in rows(out)] == [("embedded", 23)]
@@ -186,9 +224,23 @@ def test_sessions_and_files_stand_side_by_side(jagstorm: Jagstorm, sessions: Pat
     assert {row["model"] for row in rows(out)} == {"embedded", "a/b:7b", "plain"}
 
 
+@pytest.mark.parametrize("how", [(), ("--json",), ("--csv",)])
+def test_whoever_mixes_embedders_is_told(
+    jagstorm: Jagstorm, sessions: Path, results: Path, how: tuple[str, ...]
+) -> None:
+    shutil.copytree(example_folder(), sessions / "20260101-000000-own-0001")
+    assert "Several embedders" not in jagstorm("profile", "last", *how).err
+    _, out, err = jagstorm("profile", "last", str(results), *how)
+    assert "Several embedders (text-embedding-3-large, wordllama): the same novelty" in err
+    assert "Several embedders" not in out
+
+
 def test_only_the_questions_that_are_wanted(jagstorm: Jagstorm, results: Path) -> None:
-    _, out, _ = jagstorm("profile", str(results), "--domain", "astro", "--json")
+    _, out, _ = jagstorm("profile", str(results), "--domain", "astrophysics", "--json")
     assert [(row["model"], row["responses"]) for row in rows(out)] == [("a/b:7b", 5)]
+    code, _, err = jagstorm("profile", str(results), "--domain", "astro")
+    assert code == 2
+    assert "there are Physics / Astrophysics, Chemistry" in err
     _, out, _ = jagstorm("profile", str(results), "--question", "SEE it", "--json")
     assert {row["model"]: row["responses"] for row in rows(out)} == {"a/b:7b": 2, "plain": 4}
 
@@ -236,6 +288,7 @@ def test_the_published_figures_come_out(jagstorm: Jagstorm) -> None:
         (("nobody",), "No session 'nobody'"),
         (("RESULTS", "--domain", "nowhere"), "No question fits"),
         (("RESULTS", "--chart", "radar", "--by", "leaf"), "--by goes with --chart ribbons"),
+        (("RESULTS", "--x", "cost"), "--x goes with --chart effort"),
         (("RESULTS", "--json", "--csv"), "exclude each other"),
         (("RESULTS", "--svg", "results.json"), "call the file results.svg"),
         (("RESULTS", "--chart", "scatter"), "totals of another benchmark"),

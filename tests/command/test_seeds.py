@@ -87,7 +87,9 @@ def store(sessions: Path, seeded: range, policy: SeedPolicy, name: str = "") -> 
     from tests.conftest import make_plan
 
     log = library.create(sessions / name, replace(make_plan(), seeds=policy))
-    for event in session({number: injected(f"seed {number}") for number in seeded}, last=14).events:
+    for event in session(
+        {number: injected(f"seed {number}", set_before=isinstance(policy, Every | Each)) for number in seeded}, last=14
+    ).events:
         log.append(event)
     log.close()
     return log.folder

@@ -1,6 +1,8 @@
 """How varied a set of ideas is."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,12 +16,12 @@ from core.analysis.diversity import (
     distinct,
     mean_distance,
     novelty_fall,
-    overlap,
     vendi,
     vendi_of_order_two,
 )
 from core.analysis.idea_map import idea_map, principal
 from core.analysis.richness import coverage, first_answers, kinds
+from core.analysis.table import IdeaRow
 from core.analysis.variety import THRESHOLDS, varieties
 from tests.unit.tables import counts_of, grid_of, row
 
@@ -73,7 +75,7 @@ def test_many_ideas_of_few_dimensions_are_scored_as_by_their_similarities() -> N
     assert vendi(vectors) == pytest.approx(math.exp(-(values * np.log(values)).sum()), rel=1e-5)
 
 
-# ── pairs, clusters, overlap ──────────────────────────────────────────────────────────────────────────────────────────
+# ── pairs, clusters ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @given(sets)
@@ -98,13 +100,6 @@ def test_copies_are_one_cluster_and_strangers_as_many() -> None:
     assert distinct(same(5), np.array([0.0, 0.5])).tolist() == [1, 1]
     assert distinct(orthogonal(4), np.array([0.0, 0.99, 1.0])).tolist() == [4, 4, 1]
     assert distinct(np.empty((0, 4), dtype=np.float32), np.array([0.5])).tolist() == [0]
-
-
-def test_the_overlap_is_the_share_that_the_other_has_too() -> None:
-    ideas = orthogonal(4)
-    assert overlap(ideas[:3], ideas[2:], 0.1) == pytest.approx((1 / 3, 0.5))
-    assert overlap(ideas[:2], ideas[:2], 0.1) == (1.0, 1.0)
-    assert overlap(ideas[:2], ideas[:0], 0.1) == (0.0, 0.0)
 
 
 # ── novelty along a chain ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -148,6 +143,12 @@ def test_all_different_says_nothing_and_all_seen_twice_says_there_is_no_more() -
     assert coverage(np.array([4, 1])) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("size", range(1, 7))
+def test_one_kind_that_came_again_is_all_that_comes(size: int) -> None:
+    assert coverage(np.array([size])) == (0.0 if size == 1 else 1.0)
+    assert kinds(np.array([size])) == 1.0
+
+
 def test_the_number_of_kinds_is_found_from_draws_of_equal_chances() -> None:
     rng = default_rng(1)
     seen = [np.bincount(rng.integers(50, size=80)) for _ in range(40)]
@@ -164,6 +165,19 @@ def test_only_first_answers_count_and_only_where_coverage_is_a_half() -> None:
     assert (many.chains, many.distinct, many.expected) == (4, 2, 2.0)
     assert many.coverage > 0.5
     assert (none.chains, none.distinct, none.coverage, none.expected) == (4, 4, 0.0, None)
+
+
+@pytest.mark.parametrize(
+    "dependent", [{"counts": False}, {"removed": True, "counts": False}, {"seed": "moss"}, {"shared": True}]
+)
+def test_what_a_person_did_what_a_seed_brought_and_a_fork_s_past_are_no_independent_answers(
+    dependent: Mapping[str, Any],
+) -> None:
+    """Two chains answer by themselves; the first idea of a third one does not."""
+    third = [IdeaRow(number=1, author="m", **dependent)]
+    counts = counts_of(row("m", "q", 1, "cap"), row("m", "q", 1, "cap"), row("m", "q", 1, "cap", ideas=third))
+    [found] = first_answers(counts, orthogonal(3), 0.1)
+    assert (found.chains, found.distinct) == (2, 2)
 
 
 # ── by model, and on a map ────────────────────────────────────────────────────────────────────────────────────────────
@@ -184,6 +198,14 @@ def test_models_are_measured_question_by_question_without_what_failed() -> None:
     assert varied.dry is None, "three ideas have no second half"
     # The first of `varied` is what `same` says all the time, on the first of the two questions.
     assert found.shared[0] == pytest.approx((1.0, 1 / 6))
+    assert found.shared[1] == (0.5, 1.0)
+
+
+def test_what_two_models_share_is_the_part_of_each_one_s_ideas_that_the_other_has_too() -> None:
+    counts = counts_of(row("m", "q", 3, "cap"), row("n", "q", 2, "cap"))
+    found = varieties(counts, orthogonal(4)[[0, 1, 2, 2, 3]], 0.1, default_rng(1))
+    assert [each.model for each in found.rows] == ["m", "n"]
+    assert found.shared[0] == pytest.approx((1.0, 1 / 3))
     assert found.shared[1] == (0.5, 1.0)
 
 

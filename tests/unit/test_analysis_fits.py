@@ -66,6 +66,16 @@ def test_two_selections_differ_on_what_both_answered() -> None:
         differences(of_m, more)
 
 
+def test_two_selections_go_together_over_questions() -> None:
+    counts = grid_of({"m": [2, 4, 9], "n": [1, 2, 3]})
+    of_m, of_n = (counts.only(counts.table.chains.model == model) for model in (0, 1))
+    found = differences(of_m, of_n)
+    assert found.slope == pytest.approx((2 + 8 + 27) / 14)
+    assert found.r == pytest.approx(0.9707, abs=1e-4)
+    one_question = counts.only(counts.table.chains.question == 0)
+    assert differences(one_question, one_question).r is None
+
+
 def test_of_several_models_the_mean_counts_and_without_common_questions_there_is_no_difference() -> None:
     counts = counts_of(row("m", "q", 2), row("n", "q", 6), row("o", "q", 1), row("o", "r", 9))
     models, questions = counts.table.chains.model, counts.table.chains.question

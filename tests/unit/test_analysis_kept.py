@@ -10,12 +10,13 @@ import msgspec
 import numpy as np
 import pytest
 
+from core.lines import EVENTS_FILE
 from core.scoring.account import Account
 from core.scoring.embeddings import Embedding, WordLlamaEmbedder
 from core.store import tables
 from core.store.columns import COLUMNS_FILE
 from core.store.library import example_folder
-from core.store.log import EVENTS_FILE, EventLog, Record, read_log
+from core.store.log import EventLog, Record, read_log
 from core.store.tables import public_table, read_tables, session_table
 from core.store.vectors import embed_ideas
 from tests.unit.test_analysis_table import columns
@@ -105,7 +106,7 @@ def test_rubbish_is_read_again(session: Path, read_anew: list[Path], content: by
 
 def test_names_in_it_are_clean(session: Path) -> None:
     session_table(session)
-    damaged(session, lambda kept: kept.update(models=["\x1b[2Jm"], authors=["a\x9b", "b", "c", "d"]))
+    damaged(session, lambda kept: kept.update(writers=["\x1b[2Jm"], authors=["a\x9b", "b", "c", "d"]))
     table = session_table(session)
     assert (table.models, table.authors[0]) == (("[2Jm",), "a")
 

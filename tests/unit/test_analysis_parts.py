@@ -184,6 +184,71 @@ def test_short_texts_that_buy_novelty_are_found_and_charged_for_it() -> None:
     assert short.r < -0.9
 
 
+def test_that_later_ideas_are_longer_and_less_novel_is_no_slope_of_length() -> None:
+    """Novelty falls along a chain while texts grow; within that, length does nothing."""
+    rng = default_rng(2)
+    rows = [
+        chain(
+            *(
+                {"embedding_novelty": falling(place), "length": round(100 * place ** rng.uniform(0.5, 1.5))}
+                for place in range(1, 15)
+            ),
+            asked=f"q{number}",
+        )
+        for number in range(8)
+    ]
+    found = brevities(counts_of(*rows))
+    assert found.r is not None
+    assert found.r < -0.5, "taken as they are, long texts are less novel"
+    assert found.slope == pytest.approx(0.0, abs=1e-6)
+
+
+def test_that_questions_with_longer_answers_are_less_novel_is_no_slope_of_length() -> None:
+    rng = default_rng(3)
+    rows = [
+        chain(
+            *(
+                {"embedding_novelty": 0.9 - 0.05 * number, "length": round(2 ** (5 + number + rng.normal(0, 0.3)))}
+                for _ in range(8)
+            ),
+            asked=f"q{number}",
+        )
+        for number in range(8)
+    ]
+    found = brevities(counts_of(*rows))
+    assert found.r is not None
+    assert found.r < -0.9
+    assert found.slope == pytest.approx(0.0, abs=1e-6)
+
+
+def test_how_unsure_the_slope_is_shows_in_what_a_model_has_at_the_usual_length() -> None:
+    """Texts of one model are long throughout, so that its figure rests on the slope; the question decides that."""
+    rng = default_rng(4)
+
+    def written(model: str, doublings: float, slopes: Sequence[float]) -> list[ChainRow]:
+        return [
+            chain(
+                *(
+                    {"embedding_novelty": 0.5 + slope * (at - doublings), "length": round(2**at)}
+                    for at in rng.normal(doublings, 0.5, 12)
+                ),
+                model=model,
+                asked=f"q{place}",
+            )
+            for place, slope in enumerate(slopes)
+        ]
+
+    def width(slopes: Sequence[float]) -> float:
+        found = brevities(counts_of(*written("long", 14, slopes), *written("short", 8, slopes)))
+        [interval] = [each.at_usual_length for each in found.rows if each.model == "long"]
+        assert interval.low is not None
+        assert interval.high is not None
+        assert interval.low < interval.value < interval.high
+        return interval.high - interval.low
+
+    assert width([-0.09, 0.01] * 6) > 3 * width([-0.04] * 12)
+
+
 def test_texts_of_one_length_tell_nothing_of_length() -> None:
     [found] = brevities(counts_of(chain(*[{"length": 40}] * 3))).rows
     assert found.r is None

@@ -46,6 +46,23 @@ def test_with_nothing_cut_short_the_expected_ideas_are_their_mean(values: list[i
     assert (found.ended, found.censored) == (len(values), 0)
 
 
+@given(st.lists(st.lists(st.integers(1, 30), min_size=1, max_size=6), min_size=1, max_size=8))
+def test_chains_on_one_question_count_as_one_as_they_do_in_a_mean(questions: list[list[int]]) -> None:
+    counts = counts_of(*(row("m", f"q{place}", length) for place, own in enumerate(questions) for length in own))
+    [whole] = ribbons(counts).rows
+    assert whole.expected is not None
+    assert whole.expected.valid == pytest.approx(whole.mean_valid)
+    assert (whole.expected.ended, whole.expected.censored) == (sum(map(len, questions)), 0)
+    interval = lengths(counts).survivals[0].expected_interval
+    assert interval is not None
+    assert interval.value == pytest.approx(whole.mean_valid)
+
+
+def test_a_chain_without_ideas_takes_nothing_from_the_others_on_its_question() -> None:
+    begun = (row("m", "q", 20), row("m", "r", 2))
+    assert expectation(counts_of(*begun, row("m", "q", 0, "empty"))) == expectation(counts_of(*begun))
+
+
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 20), st.booleans()), min_size=1, max_size=30))
 def test_the_hazards_and_scipy_agree(chains: list[tuple[int, bool]]) -> None:
@@ -86,6 +103,16 @@ def test_a_constant_hazard_is_found_behind_a_cap() -> None:
     assert capped is not None
     assert capped.observed < 9
     assert capped.valid == pytest.approx(full.valid, rel=0.15)
+
+
+def test_behind_a_cap_too_few_are_expected_where_questions_differ_in_their_hazards() -> None:
+    rng = np.random.default_rng(5)
+    hazards_of_questions = rng.choice([0.02, 0.2], 800)
+    counts = grid_of({"m": rng.geometric(hazards_of_questions).tolist()})
+    full, capped = expectation(counts), expectation(rescored(counts.table, Change(max_ideas=12)))
+    assert full is not None
+    assert capped is not None
+    assert capped.observed < capped.valid < 0.85 * full.valid
 
 
 def test_capped_runs_of_the_published_models_rank_nearly_like_full_ones() -> None:

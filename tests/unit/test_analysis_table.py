@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from core.analysis.rescoring import Change, as_stored, rescored
-from core.analysis.table import NAMES, RULES, Table, table_of, together
+from core.analysis.table import NAMES, RULES, Table, table_of
+from core.analysis.union import together
 from core.errors import SessionUnreadableError, UsageError
 from core.exchange.importing import import_results
 from core.store.columns import COLUMNS_FILE

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from core.analysis.profiles import Contender
 from core.analysis.winners import winners, wins
 from tests.unit.tables import counts_of, grid_of, public_counts, row
+from tui.charts.catalog import chart
+from tui.charts.look import COLORLESS
 
 TWO = ["Chemistry"] * 4 + ["Biology"] * 4
 
@@ -51,9 +53,46 @@ def test_whoever_answered_but_a_few_questions_does_not_compete_and_takes_none_fr
     assert (found.model, found.questions) == ("m", 3)
 
 
+def test_a_gap_here_and_there_leaves_the_questions_that_all_answered() -> None:
+    gaps = {("b", 5), ("c", 7)}
+    rows = [
+        row(model, f"q{place}", 9 + place + (model == "c"), leaf=TWO[place])
+        for model in "abc"
+        for place in range(8)
+        if (model, place) not in gaps
+    ]
+    found = winners(counts_of(*rows))
+    assert [(each.leaf, each.model, each.questions) for each in found.rows] == [
+        ("Chemistry", "c", 4),
+        ("Biology", "c", 2),
+    ]
+    assert found.left_out == ()
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=2, max_size=6))
+def test_where_two_models_share_a_question_there_is_a_winner_and_no_other_leaf_goes_without_a_word(
+    answered: list[list[bool]],
+) -> None:
+    rows = [row(f"m{model}", f"q{place}", 5) for model, own in enumerate(answered) for place in range(4) if own[place]]
+    found = winners(counts_of(*rows))
+    shared = any(sum(own[place] for own in answered) > 1 for place in range(4))
+    assert [each.leaf for each in found.rows] == ["Chemistry"] * shared
+    assert found.left_out == ("Chemistry",) * (bool(rows) and not shared)
+
+
+def test_a_leaf_in_which_no_two_models_answered_the_same_is_named() -> None:
+    rows = [row(model, "q", count) for model, count in (("m", 4), ("n", 3))]
+    found = winners(counts_of(*rows, row("m", "r", 9, leaf="Biology"), row("n", "s", 9, leaf="Biology")))
+    assert [each.leaf for each in found.rows] == ["Chemistry"]
+    assert found.left_out == ("Biology",)
+    drawn = chart("winners", found).draw(100, 14, COLORLESS)
+    lines = ["".join(segment.text for segment in line).rstrip() for line in drawn]
+    assert "left out, as no two models answered the same there: Biology" in lines
+
+
 def test_a_leaf_with_one_model_has_no_winner() -> None:
     found = winners(grid_of({"m": [1, 2, 3]}))
-    assert (found.rows, found.contenders) == ((), ())
+    assert (found.rows, found.contenders, found.left_out) == ((), (), ("Chemistry",))
 
 
 def test_teams_stand_beside_the_best_single_model_on_their_own_questions() -> None:

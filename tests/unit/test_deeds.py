@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from core import events as ev
 from core.chain import Idea
 from core.levers import POLICY, Each, Every, Hand, Off, Plateau, Seed
 from core.models import Member, ModelSpec, TeamSpec
 from core.state import State, fold
-from tui.deeds import mark_words, policy_words, said, standing, task_lines
+from tui.deeds import doer, mark_words, policy_words, said, standing, task_lines
 
 Q: dict[str, Any] = {"question": "q"}
 TIDES = Seed(name="tides")
@@ -56,6 +57,8 @@ def words(event: ev.Event, *before: ev.Event) -> str:
         (ev.TaskGiven(**Q, id="t1", task="develop", ideas=(1,)), "Working out idea 1"),
         (ev.TaskGiven(**Q, id="t1", task="merge", ideas=(1, 2, 3)), "Merging ideas 1, 2 and 3"),
         (ev.TeamChanged(team=TEAM, by="you"), "Team two goes on, from step 2 on"),
+        (ev.PipeliningSet(on=True, by="you"), "The next idea is asked for while scores come"),
+        (ev.PipeliningSet(on=False, by="ada"), "ada: Each idea waits for the last one's scores"),
     ],
 )
 def test_a_deed_between_two_steps_counts_from_the_next_on(event: ev.Event, expected: str) -> None:
@@ -128,6 +131,55 @@ def test_what_stands_is_listed_with_how_long_it_still_does() -> None:
         "instruction “Dare more.”",
     ]
     assert task_lines(state) == ["naming the mechanism of idea 1"]
+
+
+def test_a_seed_that_came_by_itself_stands_for_its_own_question_only() -> None:
+    brought = ev.SeedInjected(**Q, id="s1", seed=TIDES, steps=50, by=POLICY)
+    before = (*SCORED, brought, ev.SeedInjected(**Q, id="s2", seed=Seed(name="kites"), steps=None))
+    assert [row.line for row in standing(after(*before))] == ["seed tides (50 ideas left)", "seed kites"]
+    state = after(*before, ev.QuestionStarted(question="other", text="Propose another.", domain="Own"))
+    assert [row.line for row in standing(state)] == ["seed kites"]
+    assert [seed.name for seed in state.in_force.seeds] == ["kites"]
+
+
+def idea_after(*events: ev.Event) -> Idea:
+    """The first idea, when that was done to it."""
+    chain = after(*IDEA, *(replace(event, seq=10 + n) for n, event in enumerate(events))).chain
+    assert chain
+    return chain.ideas[0]
+
+
+def test_a_mark_names_who_made_it_where_that_was_not_you() -> None:
+    pin: dict[str, Any] = {**Q, "idea": 1, "old": False, "new": True}
+    assert mark_words(idea_after(ev.IdeaPinned(**pin))) == ["pinned"]
+    assert mark_words(idea_after(ev.IdeaPinned(**pin, by="ada"))) == ["pinned by ada"]
+    assert mark_words(idea_after(ev.IdeaRemoved(**Q, idea=1, by="bob"))) == ["taken out by bob"]
+    edited = ev.IdeaEdited(**Q, idea=1, old="Use ice.", new="Use fire.", by="ada")
+    assert mark_words(idea_after(edited)) == ["edited by ada"]
+
+
+def test_a_comment_is_theirs_who_made_it_also_when_another_ones_was_undone() -> None:
+    first = ev.IdeaCommented(**Q, idea=1, old="", new="Dear.", by="ada")
+    second = ev.IdeaCommented(**Q, idea=1, old="Dear.", new="Cheap.", by="bob")
+    undone = ev.IdeaCommented(**Q, idea=1, old="Cheap.", new="Dear.", by="bob", undoes=11)
+    assert doer(idea_after(first, second), ev.IdeaCommented) == "bob"
+    back = idea_after(first, second, undone)
+    assert (back.comment, doer(back, ev.IdeaCommented)) == ("Dear.", "ada")
+
+
+@pytest.mark.parametrize(
+    ("picked", "expected"),
+    [
+        ({"pick": "bert"}, "ada: Proposal 2 of step 1 is taken"),
+        ({"pick": "bert", "also": ("anna",)}, "ada: Proposals 2 and 1 of step 1 are taken"),
+        ({"pick": ""}, "ada: No proposal of step 1 is taken"),
+    ],
+)
+def test_what_another_person_picks_is_said_by_place(picked: dict[str, Any], expected: str) -> None:
+    chosen: dict[str, Any] = {**Q, "step": 1, "order": ("anna", "bert"), **picked}
+    assert words(ev.ProposalChosen(**chosen, by="person", chooser="ada"), *IDEA) == expected
+    assert words(ev.ProposalChosen(**chosen, by="person", chooser="you"), *IDEA) == ""
+    assert words(ev.ProposalChosen(**chosen, by="selector", chooser="gpt"), *IDEA) == ""
 
 
 def test_the_marks_of_an_idea_in_words() -> None:

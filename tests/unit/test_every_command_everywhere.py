@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -40,29 +41,37 @@ seeds = st.builds(Seed, name=words, lever=st.sampled_from(["seed", "language", "
 steps = st.none() | st.integers(1, 3)
 policies = st.sampled_from([Off(), Each(), Every(steps=2), Plateau(failures=1)])
 
+people = st.sampled_from(["you", "ada"])
+
+
+def said(kind: type[cmd.Command], **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """A command of one of two people."""
+    return st.builds(kind, by=people, **fields)
+
+
 commands = st.one_of(
-    st.builds(cmd.AddIdea, text=words),
-    st.builds(cmd.EditIdea, idea=numbers, text=words),
-    st.builds(cmd.RemoveIdea, idea=numbers),
-    st.builds(cmd.RestoreIdea, idea=numbers),
-    st.builds(cmd.PinIdea, idea=numbers, on=st.booleans()),
-    st.builds(cmd.RateIdea, idea=numbers, stars=st.integers(0, 5)),
-    st.builds(cmd.CommentIdea, idea=numbers, text=words | st.just("")),
-    st.builds(cmd.MergeIdeas, ideas=st.tuples(numbers, numbers)),
-    st.builds(cmd.DevelopIdea, idea=numbers),
-    st.builds(cmd.DenyMechanism, idea=st.none() | numbers, text=st.just("") | words),
-    st.builds(cmd.InjectSeed, seed=seeds, steps=steps),
-    st.builds(cmd.DrawSeed, distance=st.sampled_from(["near", "far", "any"]), steps=steps),
-    st.builds(cmd.WithdrawSeed, id=st.integers(1, 5).map("s{}".format)),
-    st.builds(cmd.SetSeeds, policy=policies),
-    st.builds(cmd.AddSteer, text=words),
-    st.builds(cmd.WithdrawSteer, id=st.integers(1, 4).map("g{}".format)),
-    st.builds(cmd.Choose, picks=st.sampled_from([(), (1,), (2, 1), (3,), (9,)])),
-    st.builds(cmd.Undo),
-    st.builds(cmd.SetPipelining, on=st.booleans()),
-    st.builds(cmd.ChangeTeam, team=st.sampled_from([scripted_team("anna", "dora"), scripted_team("emil")])),
-    st.builds(cmd.Pause),
-    st.builds(cmd.Resume),
+    said(cmd.AddIdea, text=words),
+    said(cmd.EditIdea, idea=numbers, text=words),
+    said(cmd.RemoveIdea, idea=numbers),
+    said(cmd.RestoreIdea, idea=numbers),
+    said(cmd.PinIdea, idea=numbers, on=st.booleans()),
+    said(cmd.RateIdea, idea=numbers, stars=st.integers(0, 5)),
+    said(cmd.CommentIdea, idea=numbers, text=words | st.just("")),
+    said(cmd.MergeIdeas, ideas=st.tuples(numbers, numbers)),
+    said(cmd.DevelopIdea, idea=numbers),
+    said(cmd.DenyMechanism, idea=st.none() | numbers, text=st.just("") | words),
+    said(cmd.InjectSeed, seed=seeds, steps=steps),
+    said(cmd.DrawSeed, distance=st.sampled_from(["near", "far", "any"]), steps=steps),
+    said(cmd.WithdrawSeed, id=st.integers(1, 5).map("s{}".format)),
+    said(cmd.SetSeeds, policy=policies),
+    said(cmd.AddSteer, text=words),
+    said(cmd.WithdrawSteer, id=st.integers(1, 4).map("g{}".format)),
+    said(cmd.Choose, picks=st.sampled_from([(), (1,), (2, 1), (3,), (9,)])),
+    said(cmd.Undo),
+    said(cmd.SetPipelining, on=st.booleans()),
+    said(cmd.ChangeTeam, team=st.sampled_from([scripted_team("anna", "dora"), scripted_team("emil")])),
+    said(cmd.Pause),
+    said(cmd.Resume),
 )
 """All but those that end the session or save it elsewhere, which have tests of their own."""
 
@@ -196,10 +205,35 @@ def check_log(run: Run, session: Session) -> None:
             assert prompt.messages in [expected.messages for expected in run.expected]
 
 
+ONE_EACH: dict[type[cmd.Command], type[ev.Event]] = {
+    cmd.RemoveIdea: ev.IdeaRemoved,
+    cmd.RestoreIdea: ev.IdeaRestored,
+    cmd.PinIdea: ev.IdeaPinned,
+    cmd.RateIdea: ev.IdeaRated,
+    cmd.CommentIdea: ev.IdeaCommented,
+    cmd.WithdrawSeed: ev.SeedWithdrawn,
+    cmd.SetSeeds: ev.SeedPolicySet,
+    cmd.WithdrawSteer: ev.SteerWithdrawn,
+    cmd.ChangeTeam: ev.TeamWanted,
+    cmd.SetPipelining: ev.PipeliningSet,
+    cmd.Pause: ev.Paused,
+}
+"""Commands that are one event each, whatever else comes of it."""
+
+
 def check_commands(run: Run, session: Session) -> None:
     """Whatever was accepted is in the log once, and what is in the log of these was accepted."""
     events = read_log(session.folder).events
     done = [each for each in events if not isinstance(each, ev.Deed) or each.undoes is None]
+    for kind, deed in ONE_EACH.items():
+        told = [each.by for each in done if isinstance(each, deed) and each.by in ("you", "ada")]  # type: ignore[attr-defined]
+        assert told == [each.by for each in run.accepted if isinstance(each, kind)], kind
+    undone = [each for each in events if isinstance(each, ev.Deed) and each.undoes is not None]
+    assert len(undone) == sum(isinstance(each, cmd.Undo) for each in run.accepted)
+    assert len({each.undoes for each in undone}) == len(undone)
+    assert all(each.by == events[each.undoes or 0].by for each in undone)  # type: ignore[attr-defined]
+    picked = [each.chooser for each in events if isinstance(each, ev.ProposalChosen) and each.by == "person"]
+    assert picked == [each.by for each in run.accepted if isinstance(each, cmd.Choose)]
     added = [each.text for each in done if isinstance(each, ev.IdeaAdded) and each.author == "you"]
     assert added == [each.text for each in run.accepted if isinstance(each, cmd.AddIdea)]
     steers = [each.text for each in done if isinstance(each, ev.SteerAdded)]

@@ -1,11 +1,13 @@
 """A replay as an asciinema recording: what came is written when it came, in order, and nothing else is obeyed."""
 
 import json
+import re
 from itertools import pairwise
 from typing import Any
 
 import pyte
 import pytest
+from rich.cells import cell_len
 
 from core import events as ev
 from core.exchange.cast import HEIGHT, IDLE, WIDTH, cast
@@ -62,6 +64,15 @@ def test_text_arrives_as_it_did_and_stays_within_the_terminal() -> None:
     shown = screen(frames)
     assert " ".join(line.strip() for line in shown[2:-1]) == text.strip()
     assert all(line.startswith("      ") for line in shown[2:-1])
+
+
+def test_wide_characters_take_two_cells_and_no_line_is_wider_than_the_terminal() -> None:
+    text = "想法" * 60 + " family 👩‍👩‍👧 " * 20
+    _, frames = recorded(told(*idea(1, text)))
+    lines = "".join(piece for _, _, piece in frames).split("\r\n")
+    widths = [cell_len(re.sub("\x1b\\[[0-9]*m", "", line)) for line in lines]
+    assert max(widths) <= WIDTH
+    assert "".join(text.split()) in "".join("".join(lines).split())
 
 
 def test_nothing_happens_for_two_seconds_at_most() -> None:

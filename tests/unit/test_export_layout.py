@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from core import events as ev
+from core.analysis.table import RULES, UNFINISHED
 from core.exchange.importing import import_results
 from core.exchange.public import PublicAnswer, PublicChain, read_public
 from core.exchange.public_layout import public_layout, public_results
 from core.models import Usage
 from core.store import library
+from core.store.tables import public_row
 from tests.conftest import make_plan, scripted_team
 from tests.unit.exchanged import Q, answer, ended, failing, idea, models, scored, told, whole, write
 from tests.unit.test_export_reports import rich
@@ -52,6 +54,8 @@ def test_an_idea_is_an_answer_with_all_that_the_scripts_add_up() -> None:
         "llm_dissimilarity_score": 0.3,
         "processing_time": 5.0,
         "stopping_condition": None,
+        "chain_ended": "cap",
+        "patience": 3,
     }
 
 
@@ -119,6 +123,29 @@ def test_who_answers_a_question_again_gets_a_number() -> None:
     sessions = [told(*idea(1, text), plan=solo()) for text in ("One.", "Two.", "Three.")]
     found = public_results(sessions)["domains"]["Physics"]["Condensed Matter"]["models"]
     assert list(found) == ["model-anna", "model-anna (2)", "model-anna (3)"]
+
+
+def test_a_session_that_asks_the_same_twice_loses_neither_chain() -> None:
+    session = told(*idea(1, "One."), plan=solo())
+    question = session.plan.questions[0]
+    again = [
+        ev.QuestionStarted(question="again", text=question.text, domain=question.domain, subdomain=question.subdomain),
+        *(replace(event, question="again") for event in idea(1, "Another.")),
+    ]
+    found = public_results([told(*idea(1, "One."), *again, plan=solo()), session])
+    assert [answers(found, f"model-anna{number}")[0]["answer"] for number in ("", " (2)", " (3)")] == [
+        "One.",
+        "Another.",
+        "One.",
+    ]
+
+
+def test_chains_of_another_patience_are_not_one_model_s() -> None:
+    plans = [replace(solo(), rules=replace(solo().rules, patience=patience)) for patience in (3, 1, 3)]
+    other = replace(plans[1].questions[0], text="Another?")
+    second = told(ev.QuestionStarted(question="b", text=other.text, domain="Biology"), plan=plans[1])
+    found = public_results([told(plan=plans[0]), second])
+    assert list(found["domains"]["Biology"]["models"]) == ["model-anna (2)"]
 
 
 def test_a_question_without_a_domain_of_its_own_is_among_one_s_own() -> None:
@@ -235,6 +262,49 @@ def test_our_own_sessions_can_be_imported_again(tmp_path: Path, sessions: Path, 
         (each.text, len({other.author for other in expected}) > 1) for each in expected
     ]
     assert [each.failed for each in found.ideas] == [each.failed for each in expected]
+
+
+FAILS: dict[str, Any] = {"coherence": 5.0, "verdict": "failed", "failed_rule": "coherence"}
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+@pytest.mark.parametrize(
+    ("end", "events"),
+    [
+        ("person", [*idea(1, "One."), *idea(2, "Two.", **FAILS), *ended("person", 2)]),
+        ("cap", [*idea(1, "One."), *ended("cap")]),
+        ("budget", [*idea(1, "One.", **FAILS), *ended("budget")]),
+        ("error", [*idea(1, "One.", **FAILS), *ended("error")]),
+        ("refused", [*idea(1, "One."), *ended("refused")]),
+        ("coherence", [*idea(1, "One."), *idea(2, "Two.", **FAILS), *ended("coherence", 2)]),
+        ("mechanical", [*idea(1, "One.", verdict="failed", failed_rule="mechanical"), *ended("mechanical")]),
+        (None, [*idea(1, "One."), *idea(2, "Two.", **FAILS)]),
+    ],
+)
+def test_why_a_chain_ended_and_how_patient_it_was_come_back(
+    tmp_path: Path, sessions: Path, patience: int, end: str | None, events: list[ev.Event]
+) -> None:
+    session = told(*events, plan=replace(solo(), rules=replace(solo().rules, patience=patience)))
+    path = tmp_path / "ours.json"
+    for folder in (sessions / "once", sessions / "again"):
+        path.write_text(whole(public_layout([session])))
+        [made] = import_results(path, folder).sessions
+        session = library.load(folder / made.id)
+        chain = session.state().chain
+        assert chain is not None
+        assert (chain.ended.reason if chain.ended else None) == end
+        assert session.plan.rules.patience == patience
+        assert [each.failed for each in chain.ideas] == [
+            event.verdict == "failed" for event in events if isinstance(event, ev.IdeaScored)
+        ]
+        [row] = [public_row(each) for each in read_public(path)]
+        assert (row.ended, row.patience, row.censored) == (end or UNFINISHED, patience, end not in RULES)
+
+
+def test_ideas_that_fail_on_the_way_of_a_patient_chain_are_not_odd(tmp_path: Path, sessions: Path) -> None:
+    path = tmp_path / "ours.json"
+    path.write_text(whole(public_layout([told(*idea(1, "One.", **FAILS), *idea(2, "Two."), plan=solo())])))
+    assert import_results(path, sessions).oddities.marked_within == 0
 
 
 # ── the real ones ─────────────────────────────────────────────────────────────────────────────────────────────────────

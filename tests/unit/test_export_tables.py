@@ -9,15 +9,23 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.exchange.rows import COLUMNS, Row, csv_lines, guarded, json_lines, unguarded
+from core.exchange.csv_text import csv_record, guarded
+from core.exchange.rows import COLUMNS, Row, csv_lines, json_lines
 from core.text import clean
 from tests.unit.exchanged import idea, told, whole
 from tests.unit.test_export_reports import rich
+from tui.charts.printed import csv_of
+from tui.charts.sheet import Sheet
 
 
 def read(text: str) -> list[dict[str, str]]:
     """As pandas and R do it: quotes doubled within quotes, line ends within them kept."""
     return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+
+
+def unguarded(cell: str) -> str:
+    """What stood there before: an apostrophe less, where there is one that guards."""
+    return cell[1:] if cell.startswith("'") and guarded(cell[1:]) == cell else cell
 
 
 def objects(text: str) -> list[dict[str, Any]]:
@@ -67,8 +75,8 @@ def test_a_row_has_all_that_is_known() -> None:
 
 
 def test_both_tables_have_the_same_columns_but_for_thoughts() -> None:
-    header = tuple(whole(csv_lines([])).strip().split(","))
-    assert header == COLUMNS
+    [header] = csv.reader(csv_lines([]))
+    assert tuple(header) == COLUMNS
     assert {*header, "thoughts"} == set(objects(whole(json_lines([rich()])))[0]) == set(Row.__struct_fields__)
 
 
@@ -104,6 +112,22 @@ def test_no_cell_is_a_formula(text: str) -> None:
 def test_numbers_stay_numbers() -> None:
     [row] = read(whole(csv_lines([told(*idea(1, "One.", embedding_novelty=-2e-16))])))
     assert row["embedding_novelty"] == "-2e-16"
+
+
+@pytest.mark.parametrize("text", ["safe;=1+1", "safe\t=1+1", "safe,=1+1", 'safe";=1+1', "plain"])
+def test_a_text_is_one_cell_for_a_spreadsheet_that_splits_at_something_else_too(text: str) -> None:
+    record = csv_record([text, 1.5])
+    for delimiter in ",;\t":
+        [cells] = csv.reader(io.StringIO(record), delimiter=delimiter)
+        assert not any(cell.startswith("=") for cell in cells)
+
+
+def test_texts_are_quoted_and_numbers_and_what_is_not_known_are_not() -> None:
+    assert csv_record(["a", "", 1, -2.5, None, True, ("b", "=c")]) == '"a","",1,-2.5,,true,"b; =c"\n'
+
+
+def test_a_column_may_be_called_like_a_formula_and_is_none() -> None:
+    assert csv_of(Sheet(("name", '=HYPERLINK("http://evil.example")'), ())).startswith('"name","\'=HYPERLINK(')
 
 
 @given(st.text(max_size=30))

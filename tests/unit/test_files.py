@@ -9,7 +9,7 @@ from core.config import read_plan
 from core.errors import SessionUnreadableError
 from core.files import read_file, write_private
 from core.questions import read_question_file
-from core.store import library
+from core.store import listing
 from core.store.log import read_log
 
 
@@ -27,7 +27,7 @@ def test_a_session_of_pipes_is_damaged_and_holds_up_nobody(session: Path) -> Non
     for read in (read_plan, read_log):
         with pytest.raises(SessionUnreadableError, match="not a regular file"):
             read(session)
-    [row] = library.summaries(session.parent)
+    [row] = listing.summaries(session.parent)
     assert row.status == "damaged"
 
 

@@ -13,17 +13,18 @@ from core import commands as cmd
 from core import events as ev
 from core.config import Origin
 from core.errors import SessionUnreadableError, StoreError, UsageError
-from core.lines import encode
+from core.lines import EVENTS_FILE, encode
 from core.rules import Rules
 from core.scoring.embeddings import WordLlamaEmbedder
 from core.session import Session
 from core.state import fold
-from core.store import library
+from core.store import library, listing
 from core.store.forking import OF_A_STEP, fork
-from core.store.log import EVENTS_FILE, EventLog, read_log
+from core.store.log import EventLog, read_log
 from tests.conftest import Open, make_plan, scripted_team
 from tests.scripted import ScriptedProvider, calling
 from tests.unit.following import Follower, chain_of
+from tests.unit.test_at_odd_moments import two_questions
 from tests.unit.test_pipelining import SlowScorer, by_prompt
 
 OWN = "Let the harbour seals carry the hydrophones."
@@ -94,7 +95,7 @@ async def test_it_says_where_it_comes_from_and_has_a_plan_of_its_own(open_sessio
     last = stored.record.events[-1]
     assert isinstance(last, ev.Forked)
     assert (last.session, last.question, last.idea) == (session.plan.id, session.plan.questions[0].id, 2)
-    assert library.summary(stored).status == "interrupted"
+    assert listing.summary(stored).status == "interrupted"
     assert stored.state().forked == last
 
 
@@ -208,6 +209,33 @@ async def test_events_of_a_newer_version_are_shared_too(open_session: Open, sess
     path.write_bytes(b"".join([*lines[:2], odd, *lines[2:]]))
     [unknown] = of(past(fork(session.folder, 2, sessions)), ev.Unknown)
     assert msgspec.json.decode(encode(unknown)) == {"type": "moon_rose", "seq": 2, "t": 0.0, "at": "", "phase": "full"}
+
+
+async def test_the_idea_may_be_one_of_an_earlier_question(
+    open_session: Open, embedder: WordLlamaEmbedder, sessions: Path
+) -> None:
+    session = open_session(two_questions(3))
+    await session.run()
+    first, second = session.state.chains.values()
+    state = fold(past(fork(session.folder, 2, sessions, first.question)))
+    assert state.forked
+    assert (state.forked.question, state.forked.idea) == (first.question, 2)
+    assert {name: [idea.text for idea in chain.ideas] for name, chain in state.chains.items()} == {
+        first.question: [idea.text for idea in first.ideas[:2]]
+    }
+    for question in (second.question, ""):
+        state = fold(past(fork(session.folder, 1, sessions, question)))
+        assert state.current == second.question
+        assert [len(chain.ideas) for chain in state.chains.values()] == [3, 1]
+
+
+async def test_a_question_that_is_not_there_is_refused(open_session: Open, sessions: Path) -> None:
+    session = open_session(make_plan(max_ideas=2))
+    await session.run()
+    only = session.plan.questions[0].id
+    with pytest.raises(UsageError, match=rf"There is no question 'ice' in this session: there are {only}$"):
+        fork(session.folder, 1, sessions, "ice")
+    assert list(sessions.iterdir()) == [session.folder]
 
 
 async def test_a_fork_can_be_forked(open_session: Open, sessions: Path) -> None:

@@ -11,10 +11,10 @@ from core.config import PLAN_FILE
 from core.errors import StoreError, UsageError
 from core.exchange import importing
 from core.exchange.importing import import_results
+from core.lines import EVENTS_FILE
 from core.models import YOU
 from core.store import library
 from core.store.library import StoredSession
-from core.store.log import EVENTS_FILE
 from tests.unit.exchanged import answer, chemistry, models, write
 
 

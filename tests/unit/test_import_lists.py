@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.config import config_folder, own_question_files
 from core.errors import UsageError
-from core.exchange.importing import files_under, import_file
+from core.exchange.importing import files_under, import_file, import_found
 from core.exchange.public import NoResultsError
 from core.exchange.question_list import QuestionsKept
 from core.exchange.totals_table import ModelTotal, TotalsKept, kept_totals, read_totals, totals_folder
@@ -81,6 +81,38 @@ def test_a_broken_list_is_refused_whole(tmp_path: Path, sessions: Path, content:
 def test_a_file_that_is_neither_says_so(tmp_path: Path, sessions: Path, content: Any) -> None:
     with pytest.raises(NoResultsError, match="neither results of a benchmark nor a list of questions"):
         kept(write(tmp_path / "what.json", content), sessions)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"recommendations": ["ms-python.python"], "unwantedRecommendations": ["ms-python.pylint"]},
+        {"recommendations": ["ms-python.python", 3], "name": "x"},
+        {"Physics": ["How?"], "recommendations": ["ms-python.python"]},
+        ["a.json", "b.json"],
+        {"Own": ["a.json"]},
+    ],
+)
+def test_a_list_that_nobody_named_is_taken_only_for_domains_that_are_known(
+    tmp_path: Path, sessions: Path, content: Any
+) -> None:
+    path = write(tmp_path / "extensions.json", content)
+    with pytest.raises(NoResultsError, match="no questions of domains that are known: name the file itself"):
+        import_found(path, sessions)
+    assert not config_folder().exists()
+
+
+def test_a_list_of_known_domains_is_found_in_a_folder(tmp_path: Path, sessions: Path) -> None:
+    path = write(tmp_path / "questions.json", {"physics/Optics": ["How to hear light?"], "Biology": ["Why?"]})
+    found = import_found(path, sessions)
+    assert isinstance(found, QuestionsKept)
+    assert found.added == 2
+    own = write(tmp_path / "own.json", {"Alchemy": ["Where is gold?"]})
+    kept(own, sessions)
+    write(own, {"Alchemy": ["Where is lead?"]})
+    again = import_found(own, sessions)
+    assert isinstance(again, QuestionsKept)
+    assert again.added == 1
 
 
 def test_odd_names_of_leaves_are_names_of_nothing_else(tmp_path: Path, sessions: Path) -> None:

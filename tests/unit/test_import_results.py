@@ -12,7 +12,7 @@ from core.errors import UsageError
 from core.exchange.importing import import_results
 from core.exchange.oddities import Oddities
 from core.questions import OWN, own_question
-from core.store import library
+from core.store import library, listing
 from core.store.library import StoredSession
 from core.store.replay import Replay
 from tests.unit.exchanged import answer, chemistry, failing, models, write
@@ -50,7 +50,7 @@ def test_a_model_s_chains_are_a_session_like_any_other(imported: Make) -> None:
     assert (chain.ended.reason, chain.ended.censored) == ("coherence", False)
     assert [event.seq for event in session.record.events] == list(range(len(session.record.events)))
     assert not session.record.problems
-    assert library.summary(session).status == "finished"
+    assert listing.summary(session).status == "finished"
     assert session.plan.questions[0].id == own_question("How to hear ice?").id, "as if a person had typed it"
 
 

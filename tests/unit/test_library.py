@@ -3,6 +3,7 @@
 import stat
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from core.config import Origin, Plan
 from core.errors import SessionBusyError, SessionUnreadableError, StoreError, UsageError
 from core.opening import resume
 from core.providers.catalog import Providers
-from core.store import library
+from core.store import library, listing
 from core.store.log import EventLog
 from core.store.runner import announce
 from tests.conftest import Open, make_plan, texts
@@ -161,16 +162,16 @@ def test_the_example_is_the_recorded_one_and_never_the_last_of_ones_own(three: P
 def test_newest_first_and_only_sessions(three: Path) -> None:
     (three / "notes").mkdir()
     (three / "readme.txt").touch()
-    assert [row.id[:11] for row in library.summaries(three)] == ["20260302-10", "20260301-11", "20260301-10"]
-    assert list(library.summaries(three / "none")) == []
-    assert list(library.summaries(three / "readme.txt")) == []
+    assert [row.id[:11] for row in listing.summaries(three)] == ["20260302-10", "20260301-11", "20260301-10"]
+    assert list(listing.summaries(three / "none")) == []
+    assert list(listing.summaries(three / "readme.txt")) == []
 
 
 def test_damaged_ones_say_why_among_the_good(three: Path) -> None:
     names = sorted((path.name for path in three.iterdir()), reverse=True)
     (three / names[0] / "session.toml").write_text("patience =")
     (three / names[1] / "events.jsonl").unlink()
-    rows = list(library.summaries(three))
+    rows = list(listing.summaries(three))
     assert [row.status for row in rows] == ["damaged", "damaged", "interrupted"]
     assert "session.toml is damaged, it is not TOML" in rows[0].problem
     assert "events.jsonl can't be read: No such file" in rows[1].problem
@@ -182,12 +183,12 @@ async def test_what_a_row_says_of_a_finished_one(open_session: Open, sessions: P
     await session.run()
     with (session.folder / "events.jsonl").open("ab") as file:
         file.write(b"rubbish\n")
-    [row] = library.summaries(sessions)
+    [row] = listing.summaries(sessions)
     assert (row.status, row.ideas, row.valid, row.reason, row.team) == ("finished", 2, 1, "mechanical", "scripted")
     assert row.question == session.plan.questions[0].text
     assert row.seconds == session.state.t
     assert "line 15 is damaged" in row.problem
-    assert '"status":"finished"' in library.to_json(row)
+    assert '"status":"finished"' in listing.to_json(row)
 
 
 async def test_running_interrupted_and_finished(open_session: Open, sessions: Path) -> None:
@@ -196,13 +197,13 @@ async def test_running_interrupted_and_finished(open_session: Open, sessions: Pa
 
     def look(event: ev.Event) -> None:
         if isinstance(event, ev.IdeaAdded):
-            seen.extend(row.status for row in library.summaries(sessions))
+            seen.extend(row.status for row in listing.summaries(sessions))
             session.send(cmd.Stop())
 
     session.subscribe(look)
     await session.run()
     assert seen == ["running"]
-    [row] = library.summaries(sessions)
+    [row] = listing.summaries(sessions)
     assert (row.status, row.reason) == ("interrupted", "person")
 
 
@@ -211,9 +212,9 @@ async def test_a_session_without_a_terminal_is_detached_for_as_long_as_it_runs(
 ) -> None:
     session = open_session(make_plan(max_ideas=1))
     announce(session.folder, detached=True)
-    assert [row.status for row in library.summaries(sessions)] == ["detached"]
+    assert [row.status for row in listing.summaries(sessions)] == ["detached"]
     await session.run()
-    assert [row.status for row in library.summaries(sessions)] == ["finished"]
+    assert [row.status for row in listing.summaries(sessions)] == ["finished"]
 
 
 # ── taking one up again ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -289,3 +290,66 @@ def test_many_sessions_that_begin_in_one_second_each_have_a_folder(
     assert {name[-4:] for name in folders} == {"aaaa", "bbbb", "cccc"}
     for name in folders:
         assert library.load(sessions / name).plan.id == name
+
+
+# ── rows that are kept ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_row_is_read_once_and_again_when_the_session_has_changed(
+    sessions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = library.create(sessions, make_plan())
+    log.append(ev.SessionStarted(version="1"))
+    log.close()
+    reads: list[Path] = []
+
+    def load(folder: Path) -> library.StoredSession:
+        reads.append(folder)
+        return library.load(folder)
+
+    monkeypatch.setattr(listing, "load", load)
+    [first] = listing.summaries(sessions)
+    assert [first] == list(listing.summaries(sessions))
+    assert len(reads) == 1
+    with (log.folder / "events.jsonl").open("ab") as file:
+        file.write(b"no event\n")
+    [row] = listing.summaries(sessions)
+    assert len(reads) == 2
+    assert "damaged" in row.problem
+
+
+def test_a_folder_that_was_moved_stands_under_its_new_name(sessions: Path, tmp_path: Path) -> None:
+    log = library.create(sessions, make_plan())
+    log.close()
+    list(listing.summaries(sessions))
+    moved = log.folder.rename(sessions / "20200101-000000-moved-0000")
+    [row] = listing.summaries(sessions)
+    assert (row.id, row.folder) == (moved.name, moved)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00" * 40, b"\xc1garbage", msgspec.msgpack.encode([1, [0, 0, 0, 0], {}])])
+def test_a_row_that_is_kept_damaged_is_made_anew(sessions: Path, content: bytes) -> None:
+    library.create(sessions, make_plan()).close()
+    [row] = listing.summaries(sessions)
+    (row.folder / listing.SUMMARY_FILE).write_bytes(content)
+    assert [row] == list(listing.summaries(sessions))
+    assert (row.folder / listing.SUMMARY_FILE).read_bytes() != content
+
+
+def test_what_a_kept_row_says_is_text(sessions: Path) -> None:
+    library.create(sessions, make_plan()).close()
+    [row] = listing.summaries(sessions)
+    path = row.folder / listing.SUMMARY_FILE
+    name = row.team.encode()
+    path.write_bytes(path.read_bytes().replace(name, b"\x1b" + name[1:]))
+    [read] = listing.summaries(sessions)
+    assert "\x1b" not in read.team
+    assert read.team != row.team
+
+
+def test_no_row_of_a_running_session_is_kept(sessions: Path) -> None:
+    log = library.create(sessions, make_plan())
+    [row] = listing.summaries(sessions)
+    assert row.status == "running"
+    assert not (row.folder / listing.SUMMARY_FILE).exists()
+    log.close()

@@ -9,7 +9,7 @@ import pytest
 from core.config import own_question_files, path_of, read_plan, sessions_folder
 from core.errors import JagstormError, SessionUnreadableError, UsageError
 from core.questions import read_question_file
-from core.store import library
+from core.store import library, listing
 from core.store.log import read_log
 from tests.conftest import make_plan
 
@@ -82,9 +82,9 @@ def test_a_folder_of_any_name_is_listed_and_its_row_can_be_printed(sessions: Pat
     log.folder.rename(folder)
     if what != "a session":
         (folder / ("events.jsonl" if what == "no log" else "session.toml")).unlink()
-    [row] = library.summaries(sessions)
+    [row] = listing.summaries(sessions)
     assert row.folder == folder, "the app opens it by this"
-    told_of = json.loads(library.to_json(row))
+    told_of = json.loads(listing.to_json(row))
     assert told_of["id"] == "2026[2J -ice-\ufffd"
     assert told_of["folder"] == f"{sessions}/2026[2J -ice-\ufffd"
     assert all(text.isprintable() for text in told_of.values() if isinstance(text, str))

@@ -8,11 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from core import events as ev
-from core.lines import encode
+from core.lines import EVENTS_FILE, encode
 from core.models import YOU, Group, Member, ModelSpec, TeamSpec
 from core.questions import LEAVES, Question
 from core.store import library
-from core.store.log import EVENTS_FILE
 from core.teams.profiles import Estimate, Profile, Tally, chances, in_leaf, levels, spread_of, usual_spread
 from core.teams.published import published_models
 from core.teams.results import Asked, EarlierSessions, Results

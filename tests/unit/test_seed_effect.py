@@ -16,10 +16,11 @@ from core.analysis.seed_pairs import Written, paired, written
 from core.config import Plan
 from core.levers import POLICY, Each, Hand, Plateau, Seed
 from core.randomness import generator
+from core.store.forking import fork
 from core.store.library import create
-from core.store.tables import session_table
+from core.store.tables import read_tables, session_table
 from tests.app.told import Recorder, begun
-from tests.conftest import QUESTION, make_plan
+from tests.conftest import QUESTION, make_plan, scripted_team
 
 
 def idea(number: int, seed: str = "", *, chain: str = "c", novelty: float | None = 0.5, **more: object) -> Written:
@@ -57,9 +58,9 @@ def session(seeded: dict[int, ev.SeedInjected], last: int = 5) -> Recorder:
     return recorder
 
 
-def injected(name: str, *, by: str = POLICY, lever: str = "seed") -> ev.SeedInjected:
+def injected(name: str, *, by: str = POLICY, lever: str = "seed", set_before: bool = False) -> ev.SeedInjected:
     seed = Seed(name=name, lever=lever, distance=0.95)  # type: ignore[arg-type]
-    return ev.SeedInjected(question=QUESTION.id, id=name, seed=seed, step=1, by=by)
+    return ev.SeedInjected(question=QUESTION.id, id=name, seed=seed, step=1, by=by, set_before=set_before)
 
 
 @pytest.fixture
@@ -80,8 +81,7 @@ LookedAt = Callable[[Recorder, Plan], list[Written]]
 
 
 def test_an_idea_is_looked_at_with_its_seed_its_place_and_its_scores(looked_at: LookedAt) -> None:
-    plan = replace(make_plan(), seeds=Each())
-    _, third, _, last = looked_at(session({3: injected("codes")}), plan)
+    _, third, _, last = looked_at(session({3: injected("codes", set_before=True)}), make_plan())
     assert (third.number, third.seed, third.distance, third.called) == (3, "codes", 0.95, False)
     assert third.embedding_novelty == pytest.approx(0.6)
     assert (third.coherence, third.judged_novelty) == (80, None)
@@ -98,14 +98,45 @@ def test_the_first_of_a_chain_and_what_a_person_wrote_edited_or_took_out_tell_no
     assert [each.number for each in looked_at(recorder, make_plan())] == [3, 4, 6]
 
 
-@pytest.mark.parametrize(
-    ("policy", "by", "called"), [(Hand(), "you", True), (Plateau(), POLICY, True), (Each(), "you", True)]
-)
-def test_a_seed_that_came_because_of_how_ideas_went_is_known(
-    policy: Hand, by: str, called: bool, looked_at: LookedAt
-) -> None:
-    third = looked_at(session({3: injected("codes", by=by)}), replace(make_plan(), seeds=policy))[1]
-    assert third.called is called
+@pytest.mark.parametrize("by", ["you", POLICY])
+def test_a_seed_that_came_because_of_how_ideas_went_is_known(by: str, looked_at: LookedAt) -> None:
+    assert looked_at(session({3: injected("codes", by=by)}), make_plan())[1].called
+
+
+def test_a_seed_is_judged_by_the_policy_that_brought_it_whatever_came_after(looked_at: LookedAt) -> None:
+    recorder = session({3: injected("codes", set_before=True)})
+    recorder.add(ev.SeedPolicySet(question=QUESTION.id, old=Each(), new=Plateau(), by="you"))
+    assert not looked_at(recorder, replace(make_plan(), seeds=Hand()))[1].called
+
+
+def test_ideas_of_a_team_that_took_over_are_not_compared_with_those_of_the_old_one(looked_at: LookedAt) -> None:
+    def made(recorder: Recorder, numbers: Iterable[int], **force: tuple[str, ...]) -> None:
+        for number in numbers:
+            recorder.step(number, f"Idea {number}", "anna", **force)
+            recorder.score(number, 0.5)
+
+    def pairs(*between: ev.Event) -> list[tuple[int, int]]:
+        recorder = begun()
+        made(recorder, range(1, 4))
+        recorder.add(*between, injected("codes"))
+        made(recorder, range(4, 6), seeds=("codes",))
+        return numbers(looked_at(recorder, make_plan()))
+
+    assert pairs() == [(4, 3), (5, 2)]
+    assert pairs(ev.TeamChanged(team=replace(scripted_team("bert", "cleo"), name="others"), by="you")) == []
+
+
+def test_what_a_fork_shares_with_its_session_counts_once(tmp_path: Path) -> None:
+    log = create(tmp_path, make_plan())
+    for event in session({2: injected("codes")}, last=6).events:
+        log.append(event)
+    log.close()
+    own = written(as_stored(read_tables([log.folder]).table))
+    forked = fork(log.folder, 4, tmp_path)
+    both = read_tables([log.folder, forked]).table
+    assert both.lengths.tolist() == [6, 4]
+    assert both.ideas.shared.tolist() == [False] * 6 + [True] * 4
+    assert written(as_stored(both)) == own
 
 
 def test_another_lever_is_no_seed(looked_at: LookedAt) -> None:
@@ -278,15 +309,55 @@ def test_a_difference_that_grows_with_distance_is_a_trend() -> None:
         each
         for place in range(12)
         for each in (
-            idea(2, "s", chain=f"c{place}", distance=0.7 + place / 20, novelty=0.3 + place / 20),
+            idea(2, f"s{place}", chain=f"c{place}", distance=0.7 + place / 20, novelty=0.3 + place / 20),
             idea(3, chain=f"c{place}"),
         )
     ]
     trend = found(ideas).trend
     assert trend is not None
     assert trend.rho == pytest.approx(1)
-    assert trend.pairs == 12
+    assert (trend.pairs, trend.units) == (12, 12)
     assert trend.p < 0.01
+
+
+def lucky(seeds: int, rng: np.random.Generator) -> list[Written]:
+    """Each seed is for some ideas of a chain, and has its own luck there, which its distance has no part in."""
+    return [
+        each
+        for seed in range(seeds)
+        for distance, luck in [(float(rng.uniform(0.2, 0.9)), rng.normal(0, 0.05))]
+        for number in range(2, 12, 2)
+        for each in (
+            idea(number, f"s{seed}", chain=f"c{seed}", novelty=0.4 + luck + rng.normal(0, 0.05), distance=distance),
+            idea(number + 1, chain=f"c{seed}", novelty=0.4),
+        )
+    ]
+
+
+def test_the_luck_of_a_few_seeds_is_no_trend_however_many_ideas_they_had() -> None:
+    rng = np.random.default_rng(3)
+    trends = [trend for _ in range(60) if (trend := found(lucky(8, rng)).trend)]
+    assert {(trend.pairs, trend.units) for trend in trends} == {(40, 8)}
+    found_something = sum(trend.p < 0.05 for trend in trends)
+    assert found_something <= 8, "chance alone makes 9 of 3 once in five hundred times"
+
+
+def test_a_few_seeds_are_too_few_for_a_trend() -> None:
+    assert found(lucky(ENOUGH - 1, np.random.default_rng(3))).trend is None
+    assert found(lucky(ENOUGH, np.random.default_rng(3))).trend is not None
+
+
+def test_many_seeds_in_few_chains_share_the_luck_of_these() -> None:
+    ideas = [
+        each
+        for number in range(2, 40, 2)
+        for each in (
+            idea(number, f"s{number}", novelty=number / 50, distance=0.5 + number / 100),
+            idea(number + 1, novelty=0.4),
+        )
+    ]
+    assert found(ideas).pairs == 19
+    assert found(ideas).trend is None
 
 
 def test_nothing_under_a_seed_is_nothing_to_tell() -> None:

@@ -7,9 +7,13 @@ from msgspec.structs import replace
 
 from core import commands as cmd
 from core import events as ev
+from core.chain import Chain
 from core.errors import UsageError
 from core.levers import Each, Every, Off, Plateau, Seed
 from core.models import Message, ModelSpec, Prompt
+from core.seeds.policy import due
+from core.state import fold
+from tests.app.told import begun
 from tests.conftest import Open
 from tests.scripted import ScriptedProvider, same, varied
 from tests.unit.following import Follower, chain_of
@@ -197,3 +201,34 @@ async def test_a_seed_drawn_at_a_persons_wish_is_far_from_the_question(open_sess
     assert seed.seed.name.startswith("seed")
     assert seed.seed.distance
     assert seed.by == "you"
+
+
+def fallen(*novelties: float) -> Chain:
+    """A chain of ideas of these novelties, and one more that has no scores yet."""
+    recorder = begun()
+    for number, novelty in enumerate(novelties, 1):
+        recorder.step(number, f"Idea {number}", "anna")
+        recorder.score(number, novelty)
+    recorder.step(len(novelties) + 1, "The newest", "anna")
+    chain = fold(recorder.events).chain
+    assert chain
+    return chain
+
+
+@pytest.mark.parametrize(
+    ("novelties", "newest", "why"),
+    [
+        ([0.8, 0.8, 0.8, 0.8, 0.5, 0.5, 0.5, 0.5], 0, "novelty has fallen by 0.30"),
+        ([0.8, 0.8, 0.8, 0.8, 0.75, 0.75, 0.75, 0.75], 0, ""),
+        ([0.8, 0.8, 0.8, 0.5, 0.5, 0.5, 0.5], 0, ""),
+        ([0.9, 0.8, 0.8, 0.8, 0.8, 0.7, 0.7, 0.7, 0.7], 0, "novelty has fallen by 0.10"),
+        ([0.8, 0.8, 0.8, 0.8, 0.5, 0.5, 0.5, 0.5], 7, ""),
+        ([0.8, 0.8, 0.8, 0.8, 0.5, 0.5, 0.5, 0.5], 5, "novelty has fallen by 0.30"),
+    ],
+    ids=["fallen", "not by so much", "too few to tell", "only the newest eight", "a seed just came", "it did not help"],
+)
+def test_a_plateau_is_where_the_moving_mean_of_novelty_has_fallen(
+    novelties: list[float], newest: int, why: str
+) -> None:
+    policy = Plateau(fall=0.0999, window=4, failures=9)
+    assert due(policy, fallen(*novelties), len(novelties) + 2, newest) == why

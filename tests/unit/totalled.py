@@ -64,5 +64,5 @@ def oddities(chains: Iterable[PublicChain]) -> Oddities:
     for chain in chains:
         found.without_answers += not chain.answers
         for place, answer in enumerate(chain.answers, 1):
-            found.add(odd_in(answer, place, last=place == len(chain.answers)))
+            found.add(odd_in(answer, place, stops=place == len(chain.answers)))
     return found

@@ -49,7 +49,7 @@ def axis(values: Sequence[float], name: str = "", *, ticks: int = 5, from_zero: 
     """One that holds the finite ones of `values`, with at most so many ticks."""
     finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
     low, high = (min(0.0, *finite) if from_zero else min(finite)), max(finite)
-    if high - low <= ALIKE * max(abs(low), abs(high)):
+    if high - low <= max(ALIKE * max(abs(low), abs(high)), 1e-300):
         reach = max(abs(high), 1.0)
         low, high = (low if from_zero else low - reach), high + reach
     margin = (high - low) * 0.04

@@ -57,7 +57,7 @@ def draw_bars(bars: Bars, width: int, height: int, look: Look, focus: str = "", 
     """A heading with the scale, the rows, and what is hidden above and below. Bars begin at column `left` or later."""
     canvas = Canvas(width, height)
     muted = paint(look.muted)
-    foot = bars.foot if height - 1 - len(bars.foot) >= 3 else ()
+    foot = bars.foot if height - 1 - len(bars.foot) >= min(len(bars.names), 3) else ()
     place = bars.names.index(focus) if focus in bars.names else 0
     room = height - 1 - len(foot)
     hidden = len(bars.names) > room

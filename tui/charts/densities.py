@@ -15,6 +15,12 @@ MOST = 6
 """Models on one chart."""
 
 
+SAYS_EXPECTED = 100
+"""Columns from which the legend says how many valid ideas to expect."""
+
+BEYOND = "Expected beyond where chains were cut short: too few where questions differ, as those left would last longer."
+
+
 class _Model(Struct, frozen=True):
     density: Density | None
     survival: Survival | None
@@ -34,7 +40,8 @@ def draw_densities(lengths: Lengths, width: int, height: int, look: Look, focus:
         return draw_sheet(densities_sheet(lengths), width, height, look)
     legend = [_legend(model, width) for model in models]
     a_line = max(width // (max(map(len, legend)) + 3), 1)
-    below = -(-len(models) // a_line)
+    foot = width >= SAYS_EXPECTED and any(_goes_beyond(model.survival) for model in models)
+    below = -(-len(models) // a_line) + foot
     canvas = Canvas(width, height)
     left = width // 2
     canvas.paste(_draw_densities(models, left - 1, height - below, look), 0, 0)
@@ -44,6 +51,8 @@ def draw_densities(lengths: Lengths, width: int, height: int, look: Look, focus:
         canvas.write(
             column * (width // a_line), height - below + row, text, paint(model.color, bold=model.name == focus)
         )
+    if foot:
+        canvas.write(0, height - 1, BEYOND, paint(look.muted))
     return canvas.lines()
 
 
@@ -80,6 +89,12 @@ def _models(lengths: Lengths, look: Look, focus: str) -> list[_Model]:
 def _expected(survival: Survival | None) -> float:
     """Valid ideas; 0 where nobody knows."""
     return survival.expected.valid if survival and survival.expected else 0.0
+
+
+def _goes_beyond(survival: Survival | None) -> bool:
+    """Whether more is expected than was seen, but for rounding."""
+    expected = survival.expected if survival else None
+    return expected is not None and expected.valid > expected.observed + 0.05
 
 
 def _counts(models: Sequence[_Model], width: int) -> Axis:
@@ -145,7 +160,7 @@ def _legend(model: _Model, width: int) -> str:
     """How many valid ideas to expect of a chain that nothing but a rule ends; how many chains something else ended."""
     name = f"{model.mark} {label(model.name, 24)}"
     survival = model.survival
-    if survival is None or survival.expected is None or width < 100:
+    if survival is None or survival.expected is None or width < SAYS_EXPECTED:
         return name
     said = f"{survival.expected.valid:.1f} {in_brackets(survival.expected_interval)}".rstrip()
     short = f", {survival.censored} of {survival.chains} cut short" if survival.censored else ""

@@ -34,6 +34,12 @@ def differences_sheet(differences: Differences) -> Sheet:
     )
 
 
+def _fit_words(differences: Differences) -> str:
+    """The line through the origin, question by question."""
+    r = "" if differences.r is None else f"   r {differences.r:.3f}"
+    return f"one = {differences.slope:.3f} other{r}".replace("-", "−")
+
+
 def _bars(differences: Differences, look: Look) -> Bars:
     rows = differences.rows
     ends = [
@@ -61,5 +67,5 @@ def _bars(differences: Differences, look: Look) -> Bars:
         ),
         scale=axis([-reach, reach]),
         draw=draw,
-        foot=("an interval across the line may as well be chance",),
+        foot=(_fit_words(differences), "an interval across the line may as well be chance"),
     )

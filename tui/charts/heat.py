@@ -7,7 +7,7 @@ from core.analysis.profiles import LeafRow, LeafTable
 from tui.charts.bars import hidden_words, rows_shown
 from tui.charts.canvas import Canvas, label
 from tui.charts.look import PLAIN_TEXT, Lines, Look, paint
-from tui.charts.sheet import Sheet, draw_sheet, too_small
+from tui.charts.sheet import Sheet, draw_sheet, ends, too_small, with_ends
 from tui.charts.words import leaf_name, with_interval
 from tui.widgets.cells import cut
 
@@ -26,17 +26,19 @@ def draw_heat(leaves: LeafTable, width: int, height: int, look: Look, focus: str
     Below the means of the model in focus is where they are in 95 of 100 cases; below those of all, if there is room.
     """
     if too_small(width, height) or not leaves.rows:
-        return draw_sheet(leaves_sheet(leaves), width, height, look)
+        return draw_leaves(leaves, width, height, look)
     canvas = Canvas(width, height)
     muted = paint(look.muted)
     foot = _foot(leaves, focus) if height >= SMALLEST_WITH_FOOT else ()
     lines = height - 1 - len(foot)
     focused = next((place for place, row in enumerate(leaves.rows) if row.model == focus), 0)
+    left, each = _layout(leaves, width)
     widened = range(len(leaves.rows)) if 2 * len(leaves.rows) <= lines else range(focused, focused + 1)
+    if each < NARROWEST:  # ends would be cut
+        widened = range(0)
     room = lines - len(widened)
     hidden = len(leaves.rows) > room
     shown = rows_shown(len(leaves.rows), room - hidden, focused)
-    left, each = _layout(leaves, width)
     for place, leaf in enumerate(leaves.leaves):
         canvas.write(left + place * each, 0, set_cell_size(leaf_name(leaf), each - 1), muted)
     y = 1
@@ -45,7 +47,7 @@ def draw_heat(leaves: LeafTable, width: int, height: int, look: Look, focus: str
         style = paint(look.accent, bold=True) if row.model == focus else PLAIN_TEXT
         canvas.write(0, y, label(row.model, left - 1), style)
         for column, mean in enumerate(row.means):
-            _draw_cell(canvas, leaves, column, mean, left + column * each, y, look)
+            _draw_cell(canvas, leaves, column, mean, left + column * each, y, look, whole=each < NARROWEST)
             if place in widened:
                 canvas.write(left + 1 + column * each, y + 1, cut(_ends(mean), each - 1), muted)
         y += 1 + (place in widened)
@@ -62,15 +64,24 @@ def heat_rows(leaves: LeafTable, look: Look) -> int:
     return 1 + 2 * len(leaves.rows) + len(_foot(leaves, ""))
 
 
+def draw_leaves(leaves: LeafTable, width: int, height: int, look: Look) -> Lines:
+    """Where there is room for no more: the means alone."""
+    columns = ("model", "all", *(leaf_name(leaf) for leaf in leaves.leaves))
+    means = (
+        (row.model, row.overall.value, *(mean.value if mean else None for mean in row.means)) for row in leaves.rows
+    )
+    return draw_sheet(Sheet(columns, tuple(means)), width, height, look)
+
+
 def leaves_sheet(leaves: LeafTable) -> Sheet:
-    columns = ("model", "all", *(leaf_name(leaf) for leaf in leaves.leaves), "jaggedness", "strongest", "weakest")
+    """The means with their ends; then how uneven each model is."""
+    names = ("all", *(leaf_name(leaf) for leaf in leaves.leaves))
     return Sheet(
-        columns,
+        ("model", *(column for name in names for column in with_ends(name)), "jaggedness", "strongest", "weakest"),
         tuple(
             (
                 row.model,
-                row.overall.value,
-                *(mean.value if mean else None for mean in row.means),
+                *(value for mean in (row.overall, *row.means) for value in ends(mean)),
                 row.jaggedness.over_leaves,
                 leaf_name(row.jaggedness.strongest),
                 leaf_name(row.jaggedness.weakest),
@@ -88,8 +99,9 @@ def _layout(leaves: LeafTable, width: int) -> tuple[int, int]:
 
 
 def _draw_cell(
-    canvas: Canvas, leaves: LeafTable, column: int, mean: Interval | None, x: int, y: int, look: Look
+    canvas: Canvas, leaves: LeafTable, column: int, mean: Interval | None, x: int, y: int, look: Look, *, whole: bool
 ) -> None:
+    """`whole`: there is no room for a decimal."""
     if mean is None:
         canvas.write(x + 1, y, "–", paint(look.muted))
         return
@@ -97,7 +109,7 @@ def _draw_cell(
     level = _level(leaves, column, mean.value, most + 1)
     style = paint(look.accent, bold=True) if level == most else paint(look.series[0])
     canvas.write(x, y, look.glyphs.shades[level], style)
-    canvas.write(x + 1, y, f"{mean.value:.1f}" if mean.value < 100 else f"{mean.value:.0f}", style)
+    canvas.write(x + 1, y, f"{mean.value:.1f}" if mean.value < 100 and not whole else f"{mean.value:.0f}", style)
 
 
 def _ends(mean: Interval | None) -> str:

@@ -29,7 +29,7 @@ class Glyphs(Struct, frozen=True):
 
 
 FULL = Glyphs(marks=("•", "×", "+", "o", "*", "#"), shades=(" ", "░", "▒", "▓", "█"))
-PLAIN = Glyphs(marks=("*", "x", "+", "o", "#", "%"), shades=(" ", ".", ":", "=", "@"), mean="o", braille=False)
+PLAIN = Glyphs(marks=("*", "x", "+", "o", "#", "%"), shades=(" ", ":", "=", "&", "@"), mean="o", braille=False)
 """For consoles whose font lacks braille, such as Linux's own."""
 
 

@@ -1,6 +1,5 @@
 """Charts on stdout and in files: as text for a terminal, as SVG, as CSV. Nothing here needs Textual."""
 
-import csv
 import os
 import shutil
 from collections.abc import Callable
@@ -15,8 +14,8 @@ from rich.segment import Segment, SegmentLines
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, TerminalTheme
 
 from core.errors import UsageError
+from core.exchange.csv_text import csv_record
 from core.exchange.exporting import write_whole
-from core.exchange.rows import guarded
 from core.text import shown
 from tui.charts.catalog import Chart
 from tui.charts.look import COLORLESS, DARK, LIGHT, SIXTEEN, Look, glyphs_here
@@ -90,12 +89,7 @@ def svg(chart: Chart, width: int = 120, height: int = 40, look: Look = LIGHT) ->
 
 def csv_of(sheet: Sheet) -> str:
     """The numbers as CSV with a heading; texts that a spreadsheet would take for formulas begin with an apostrophe."""
-    file = StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(sheet.columns)
-    for row in sheet.rows:
-        writer.writerow([guarded(value) if isinstance(value, str) else value for value in row])
-    return file.getvalue()
+    return "".join(map(csv_record, (sheet.columns, *sheet.rows)))
 
 
 def write(chart: Chart, path: Path, width: int, height: int, look: Look) -> None:

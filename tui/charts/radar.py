@@ -10,9 +10,9 @@ from core.analysis.profiles import LeafRow, LeafTable
 from tui.charts.axes import axis, number
 from tui.charts.canvas import Canvas, label
 from tui.charts.dots import Dots
-from tui.charts.heat import jagged_words, leaves_sheet
+from tui.charts.heat import draw_leaves, jagged_words
 from tui.charts.look import Lines, Look, paint
-from tui.charts.sheet import draw_sheet, too_small
+from tui.charts.sheet import too_small
 from tui.charts.words import leaf_name, with_interval
 
 MOST = 5
@@ -46,7 +46,7 @@ class _Circle(Struct, frozen=True):
 def draw_radar(leaves: LeafTable, width: int, height: int, look: Look, focus: str = "") -> Lines:
     """The first five models and the one in `focus`, whose intervals are dots along the spokes."""
     if too_small(width, height) or not leaves.rows or len(leaves.leaves) < 3:
-        return draw_sheet(leaves_sheet(leaves), width, height, look)
+        return draw_leaves(leaves, width, height, look)
     rows = chosen_rows(leaves, focus)
     front = next((row for row in rows if row.model == focus), rows[0])
     means = [mean.value for row in rows for mean in row.means if mean]

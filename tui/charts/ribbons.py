@@ -7,7 +7,7 @@ from tui.charts.axes import count_axis
 from tui.charts.bars import Bars, Column, draw_bars, rows_wanted
 from tui.charts.canvas import Canvas
 from tui.charts.look import Lines, Look, paint
-from tui.charts.sheet import Sheet, draw_sheet, too_small
+from tui.charts.sheet import Sheet, draw_sheet, ends, too_small, with_ends
 from tui.charts.words import in_brackets, leaf_name
 
 LEGEND = "├┤ fewest to most   ● mean  ═ its 95 % interval   │ median"
@@ -40,7 +40,7 @@ def ribbons_sheet(ribbons: Ribbons) -> Sheet:
     return Sheet(
         (
             *("name", "mean", "low", "high", "median", "min", "max", "questions", "responses", "valid"),
-            *("mean valid", "log mean", "top tenth", "expected valid", "chains", "model", "part"),
+            *(*with_ends("mean valid"), "log mean", "top tenth", "expected valid", "chains", "model", "part"),
             *(f"stop {stop}" for stop in stops),
         ),
         tuple(
@@ -55,7 +55,7 @@ def ribbons_sheet(ribbons: Ribbons) -> Sheet:
                 row.questions,
                 row.responses,
                 row.valid,
-                row.mean_valid,
+                *ends(row.valid_interval),
                 row.log_mean,
                 row.top_tenth,
                 row.expected.valid if row.expected else None,

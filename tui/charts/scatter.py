@@ -68,9 +68,12 @@ def draw_efforts(
     y = axis([_top(row.score.value, row.score) for row in known], "ideas a question", ticks=height // 5)
     r: float | None = getattr(efforts, f"r_{by}")
     foot = "" if r is None else f"rank correlation {r:.2f}   ".replace("-", "−")
-    foot += f"n {len(known)}"
-    if left_out := len(efforts.rows) - len(known):
-        foot += f"   of {left_out} more it is not known"
+    found = [row for row in efforts.rows if getattr(row, by) is not None]
+    foot += f"n {len(found)}"
+    if nothing := len(found) - len(known):
+        foot += f", {nothing} of them at 0 and not drawn"
+    if unknown := len(efforts.rows) - len(found):
+        foot += f"   of {unknown} more it is not known"
     chosen = next((row for row in known if row.model == focus), None)
     if chosen:
         foot += f"   {label(focus, 24)} {said(spent_by(chosen, by))}, {with_interval(chosen.score)}"

@@ -8,7 +8,7 @@ from tui.charts.axes import Axis, axis
 from tui.charts.bars import Bars, Column, bars_begin, draw_bars, rows_wanted
 from tui.charts.canvas import Canvas, label, stacked
 from tui.charts.look import Color, Lines, Look, paint
-from tui.charts.sheet import Sheet, draw_sheet, too_small
+from tui.charts.sheet import Sheet, draw_sheet, ends, too_small, with_ends
 from tui.charts.words import in_brackets, leaf_name, signed
 
 NOBODY = "No model answered the questions of all these leaves: there is no best one over all"
@@ -39,14 +39,14 @@ def winners_rows(winners: Winners, look: Look) -> int:
 
 
 def winners_sheet(winners: Winners) -> Sheet:
+    """What is ahead of what: a leaf's best of its next, a contender of the best single model."""
     leaves = [
-        (leaf_name(row.leaf), row.model, row.mean.value, row.mean.low, row.mean.high, row.sure, row.runner_up)
+        (leaf_name(row.leaf), row.model, *ends(row.mean), row.sure, row.runner_up, *ends(row.lead))
         for row in winners.rows
     ]
-    over_all = [
-        (row.kind, row.name, row.mean.value, row.mean.low, row.mean.high, None, None) for row in winners.contenders
-    ]
-    return Sheet(("leaf", "best", "mean", "low", "high", "sure", "runner-up"), (*leaves, *over_all))
+    over_all = [(row.kind, row.name, *ends(row.mean), None, None, *ends(row.over_single)) for row in winners.contenders]
+    columns = ("leaf", "best", "mean", "low", "high", "sure", "runner-up", *with_ends("ahead"))
+    return Sheet(columns, (*leaves, *over_all))
 
 
 def _leaves(winners: Winners, look: Look) -> Bars:
@@ -62,8 +62,7 @@ def _leaves(winners: Winners, look: Look) -> Bars:
         title="Best by leaf",
         names=tuple(leaf_name(row.leaf) for row in rows),
         columns=(
-            Column("sure", tuple(f"{row.sure:.0%}" for row in rows)),
-            Column("model", tuple(label(row.model, 22) for row in rows), words=True),
+            Column("sure model", tuple(f"{row.sure:4.0%} {label(row.model, 22)}" for row in rows), words=True),
             Column("mean", tuple(f"{row.mean.value:.1f}" for row in rows)),
             Column("95 %", tuple(in_brackets(row.mean) for row in rows)),
             Column("next", tuple(label(row.runner_up, 22) for row in rows), words=True),
@@ -71,8 +70,14 @@ def _leaves(winners: Winners, look: Look) -> Bars:
         ),
         scale=_scale(winners),
         draw=draw,
-        foot=("│ the model that is best over all leaves" if winners.contenders else NOBODY,),
+        foot=_foot(winners),
     )
+
+
+def _foot(winners: Winners) -> tuple[str, ...]:
+    best = "│ the model that is best over all leaves" if winners.contenders else NOBODY
+    left_out = ", ".join(leaf_name(leaf) for leaf in winners.left_out)
+    return (best, f"left out, as no two models answered the same there: {left_out}") if left_out else (best,)
 
 
 def _contenders(winners: Winners, look: Look) -> Bars:

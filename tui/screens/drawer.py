@@ -19,7 +19,7 @@ from core import events as ev
 from core.config import own_question_files
 from core.errors import ModelUnavailableError, UsageError
 from core.feed import Feed
-from core.levers import Lever, Off, Seed, SeedPolicy, SeedStyle
+from core.levers import Lever, Off, Seed, SeedStyle
 from core.questions import LEAVES, Question
 from core.seeds.bank import folded
 from core.seeds.ranking import among, ranked
@@ -28,10 +28,10 @@ from core.text import clean_line
 from tui.charts.words import leaf_name
 from tui.deeds import policy_words, standing
 from tui.host import host
-from tui.levers import NEWEST, TYPED, first_new_line, holds, lever_rows, prompt_with
+from tui.levers import NEWEST, TYPED, first_new_line, holds, lever_rows, policy_now, prompt_with
 from tui.screens.dialogs import Ask
 from tui.screens.following import Following
-from tui.screens.seed_policy import SeedPolicyScreen
+from tui.screens.seed_policy import set_when_seeds_come
 from tui.telling import tell, withdrawal
 from tui.widgets.field import Field
 from tui.widgets.in_force import InForceList
@@ -76,8 +76,8 @@ class SeedDrawer(ModalScreen[None], Following):
         self._stock: dict[str, Sequence[Seed]] = {OTHERS: levers()}
         """Seeds by where they come from, the nearest first once that is known."""
         self._marked: frozenset[str] = frozenset()
-        self._asked: set[str] = set()
-        """Sources that are there or being read."""
+        self._asked: set[tuple[str, str]] = set()
+        """Sources that are there or being read, with the question that distances are from, by its id."""
         self._fields = {f"leaf-{place}": leaf for place, leaf in enumerate(LEAVES)}
         self._style: SeedStyle = STYLES[0]
         self._steps = 1
@@ -120,11 +120,6 @@ class SeedDrawer(ModalScreen[None], Following):
         return Question(chain.question, chain.text, chain.domain, chain.subdomain)
 
     @property
-    def _policy(self) -> SeedPolicy:
-        state = self.feed.state
-        return self.feed.plan.seeds if state.seed_policy is None else state.seed_policy
-
-    @property
     def _tab(self) -> str:
         return self.query_one(Tabs).active or BANK
 
@@ -140,10 +135,13 @@ class SeedDrawer(ModalScreen[None], Following):
         """Read a source beside everything else and show it; then its distances, as soon as they are there."""
         from core.scoring.embeddings import WordLlamaEmbedder
 
+        question = self._question
         stock = await asyncio.to_thread(self._read, source)
         self._take(source, stock)
         try:
-            self._stock[source] = await ranked(self._question.text, stock.seeds, WordLlamaEmbedder())
+            near_first = await ranked(question.text, stock.seeds, WordLlamaEmbedder())
+            if question.id == self._question.id:
+                self._stock[source] = near_first
         except ModelUnavailableError as error:
             host(self).say(f"Seeds stand here without their distances. {error.message}", severity="warning")
         self._show_seeds(anew=False)
@@ -181,8 +179,9 @@ class SeedDrawer(ModalScreen[None], Following):
         if not self.is_attached:
             return
         for source in self._sources:
-            if source not in self._asked and source != OTHERS:
-                self._asked.add(source)
+            asked = (source, self._question.id)
+            if asked not in self._asked and source != OTHERS:
+                self._asked.add(asked)
                 self._fetch(source)
         self.query_one(SeedList).show(list(self._rows()), anew=anew)
 
@@ -216,8 +215,9 @@ class SeedDrawer(ModalScreen[None], Following):
     def _show_how(self) -> None:
         """How the prompt will read with what the cursor is on."""
         ideas = f"{self._steps} idea" + "s" * (self._steps > 1)
-        off = isinstance(self._policy, Off)
-        self.query_one("#drawer-title", Line).show("Seeds", f"come {policy_words(self._policy)}   o changes that")
+        policy = policy_now(self.feed)
+        off = isinstance(policy, Off)
+        self.query_one("#drawer-title", Line).show("Seeds", f"come {policy_words(policy)}   o changes that")
         row = self.query_one(SeedList).selected
         seeds = self._tab != OTHERS
         how = f"as {self._style} (y)   for {ideas} (+ −)" if seeds else f"for {ideas} (+ −)"
@@ -249,10 +249,12 @@ class SeedDrawer(ModalScreen[None], Following):
         self.query_one("#force-title", Line).show("In force", "w withdraw" * bool(rows))
 
     def concerns(self, event: ev.Event) -> bool:
-        return isinstance(event, ev.Deed)
+        return isinstance(event, ev.Deed | ev.QuestionStarted)
 
     def show_state(self) -> None:
         self._show_force()
+        if self._asked and not any(question == self._question.id for _, question in self._asked):
+            self._show_seeds(anew=False)  # the next question has begun: distances are from that one
         self._show_how()
 
     # ── what a person does ────────────────────────────────────────────────────────────────────────────────────────────
@@ -288,7 +290,7 @@ class SeedDrawer(ModalScreen[None], Following):
             self._ask(TYPED[row.lever][1], row.lever, steps)
 
     def _finish(self, command: cmd.AnyCommand) -> None:
-        if isinstance(self._policy, Off) and not isinstance(command, cmd.DenyMechanism):
+        if isinstance(policy_now(self.feed), Off) and not isinstance(command, cmd.DenyMechanism):
             host(self).say(OFF, severity="warning")
             return
         if tell(self, self.feed, command):
@@ -343,11 +345,7 @@ class SeedDrawer(ModalScreen[None], Following):
         self._show_seeds(anew=True)
 
     def action_policy(self) -> None:
-        def change(policy: SeedPolicy | None) -> None:
-            if policy is not None:
-                tell(self, self.feed, cmd.SetSeeds(policy=policy))
-
-        self.app.push_screen(SeedPolicyScreen(self._policy), change)
+        set_when_seeds_come(self, self.feed)
 
     def action_search(self) -> None:
         self.query_one("#seed-search", Input).focus()

@@ -19,12 +19,14 @@ from core import events as ev
 from core.chain import Chain, Idea
 from core.feed import Feed
 from core.levers import Hand
+from core.models import YOU
 from core.questions import OWN, Question
 from core.text import clean_line
 from tui.charts.look import Color as ChartColor
 from tui.charts.novelty import Colors, draw_novelty
-from tui.deeds import fork_lines, mark_words, policy_words, standing, task_lines
+from tui.deeds import doer, fork_lines, mark_words, policy_words, standing, task_lines
 from tui.host import host
+from tui.levers import policy_now
 from tui.screens.dialogs import Message
 from tui.screens.idea import IdeaScreen
 from tui.screens.writing import Scene
@@ -82,8 +84,8 @@ class FeedScreen(Screen[None]):
         self.letters = self._letters_now(feed)
         """What members are called, by their names."""
         self._named = False
-        self._newest: int | None = None
-        """The number of the team's newest idea, if it has not been shown yet."""
+        self._newest: ev.IdeaAdded | None = None
+        """The team's newest idea, if it has not been shown yet."""
         self._detailed: Idea | None = None
         self._paint_timer: Timer | None = None
         self._unsubscribe = feed.subscribe(self._on_event)
@@ -133,13 +135,13 @@ class FeedScreen(Screen[None]):
         if isinstance(event, ev.TeamChanged):
             self.letters = self._letters_now(self.feed)
         elif isinstance(event, ev.IdeaAdded) and not event.by_person:
-            self._newest = event.idea
+            self._newest = event
         self.touch()
 
     def _flash_if_picked(self, chain: Chain) -> None:
         """The pick among several joins the chain, and is seen to."""
-        idea = chain.idea(self._newest) if self._newest else None
-        self._newest = None
+        newest, self._newest = self._newest, None
+        idea = chain.idea(newest.idea) if newest and newest.question == chain.question else None
         if idea and idea.chosen:
             self.query_one(ChainList).flash(idea.number)
 
@@ -162,7 +164,7 @@ class FeedScreen(Screen[None]):
         chain = self.feed.state.chain or _unbegun(self.feed.plan.questions[0])
         self.query_one("#question", Line).show(clean_line(chain.text), self.progress(chain))
         chain_list = self.query_one(ChainList)
-        chain_list.show(chain.ideas)
+        chain_list.show(chain.question, chain.ideas)
         chain_list.rename(self._names)
         self._flash_if_picked(chain)
         self._show_detail(chain_list.selected)
@@ -192,7 +194,7 @@ class FeedScreen(Screen[None]):
     def _paint_force(self) -> None:
         """What the next prompts hold: a list beside the chain, and one line where there is no room for it."""
         state = self.feed.state
-        policy = state.seed_policy or self.feed.plan.seeds
+        policy = policy_now(self.feed)
         told = [*fork_lines(state), *task_lines(state)]
         told += [f"seeds {policy_words(policy)}"] if not isinstance(policy, Hand) else []
         rows = standing(state)
@@ -246,9 +248,14 @@ class FeedScreen(Screen[None]):
     def on_chain_list_opened(self, event: ChainList.Opened) -> None:
         self.app.push_screen(self.idea_screen(event.idea.number))
 
+    @property
+    def question(self) -> str:
+        """The id of the question whose ideas are shown; the next one may have begun, and not been painted yet."""
+        return self.query_one(ChainList).question
+
     def idea_screen(self, number: int) -> IdeaScreen:
         """One idea in full."""
-        return IdeaScreen(self.feed, number, self.letters)
+        return IdeaScreen(self.feed, self.question, number, self.letters)
 
     def on_chain_list_copied(self, event: ChainList.Copied) -> None:
         host(self).copy(event.idea.text)
@@ -264,7 +271,7 @@ class FeedScreen(Screen[None]):
     def _in_brief(self, idea: Idea) -> str:
         """An idea beside the chain."""
         under = [seed.name for seed in self.feed.state.was_in_force(idea).seeds]
-        said = [score_words(idea), ", ".join(mark_words(idea)), f"“{idea.comment}”" if idea.comment else ""]
+        said = [score_words(idea), ", ".join(mark_words(idea)), _remark(idea)]
         said.append(f"under {', '.join(under)}" if under else "")
         return f"{idea.number}  {idea.text}\n\n" + "\n".join(filter(None, said))
 
@@ -314,6 +321,12 @@ class FeedScreen(Screen[None]):
 def _unbegun(question: Question) -> Chain:
     """What there is to show before the question was started."""
     return Chain(question=question.id, text=question.text, domain=question.domain, subdomain=question.subdomain)
+
+
+def _remark(idea: Idea) -> str:
+    """What was said of it, and by whom, if that was not you."""
+    by = doer(idea, ev.IdeaCommented)
+    return idea.comment and f"{'' if by == YOU else f'{by}: '}“{idea.comment}”"
 
 
 def clock(seconds: float) -> str:

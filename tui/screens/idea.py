@@ -12,10 +12,11 @@ from textual.widgets import Static
 from core import events as ev
 from core.chain import Chain, Idea
 from core.feed import Feed
+from core.models import YOU
 from core.prompts import VERSION, idea_prompt
 from core.rules import dollars
 from core.text import clean_line
-from tui.deeds import LEVERS, TASKS, ideas_words, mark_words
+from tui.deeds import LEVERS, TASKS, doer, ideas_words, mark_words
 from tui.host import host
 from tui.screens.following import Following
 from tui.words import score_words, vote_lines
@@ -32,10 +33,11 @@ class IdeaScreen(ModalScreen[None], Following):
     ]
     HINT: ClassVar[str] = "← → before, after   y copy   n names   Space scroll   Esc close"
 
-    def __init__(self, feed: Feed, number: int, letters: dict[str, str]) -> None:
+    def __init__(self, feed: Feed, question: str, number: int, letters: dict[str, str]) -> None:
+        """Idea `number` of the question with that id, which need not be the one under way."""
         super().__init__()
         self.feed = feed
-        self._question = feed.state.current or ""
+        self._question = question
         self._number = number
         self._letters = letters
         self._named = False
@@ -50,6 +52,11 @@ class IdeaScreen(ModalScreen[None], Following):
                     yield Static(markup=False, id="idea-nearest")
                 yield Static(markup=False, id="idea-more")
             yield Static(self.HINT, markup=False, classes="hint")
+
+    @property
+    def question(self) -> str:
+        """The id of the question that the idea is of."""
+        return self._question
 
     @property
     def _chain(self) -> Chain:
@@ -82,7 +89,8 @@ class IdeaScreen(ModalScreen[None], Following):
         """All that is known of it beside its text."""
         yield score_words(idea)
         if idea.comment:
-            yield f"Your comment\n{idea.comment}"
+            by = doer(idea, ev.IdeaCommented)
+            yield f"{'Your comment' if by == YOU else f'Comment by {by}'}\n{idea.comment}"
         yield from self._developments(idea)
         if idea.score and idea.score.votes:
             yield "\n".join(["Judges", *vote_lines(idea.score)])
@@ -119,7 +127,7 @@ class IdeaScreen(ModalScreen[None], Following):
     def _choice(self, idea: Idea, chosen: ev.ProposalChosen) -> str:
         """How it was picked, and what else was proposed."""
         by = {"draw": "drawn", "selector": f"picked by {chosen.chooser}", "novelty": "the farthest from the chain"}
-        by |= {"lead": f"picked by the lead, {chosen.chooser}", "person": "picked by you"}
+        by |= {"lead": f"picked by the lead, {chosen.chooser}", "person": f"picked by {chosen.chooser or YOU}"}
         why = f" ({chosen.why})" if chosen.why else ""
         others = [f"{self._called(other.member)}: {other.text}" for other in idea.others]
         return "\n".join([f"One of {len(chosen.order)} proposals, {by[chosen.by]}{why}. The others:", *others])

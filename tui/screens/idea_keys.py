@@ -6,10 +6,13 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from core import commands as cmd
+from core import events as ev
 from core.chain import Idea
 from core.errors import JagstormError
 from core.feed import Feed
+from core.models import YOU
 from core.text import clean_line
+from tui.deeds import doer
 from tui.host import host
 from tui.screens.dialogs import Ask, Rate
 from tui.telling import tell
@@ -62,8 +65,8 @@ class IdeaKeys(Screen[None]):
 
     @property
     def question(self) -> str:
-        """The id of the question whose ideas are shown: a dialog may outlast it."""
-        return self.feed.state.current or ""
+        """The id of the question that it is of: another one may be under way, or begin while a dialog is open."""
+        raise NotImplementedError
 
     def tell(self, command: cmd.AnyCommand) -> bool:
         """Whether the session obeys; if not, a toast says why."""
@@ -77,12 +80,10 @@ class IdeaKeys(Screen[None]):
 
     def action_edit(self) -> None:
         if idea := self._idea():
-            self._edit_here(idea, idea.text)
+            self._edit_here(self.question, idea, idea.text)
 
-    def _edit_here(self, idea: Idea, text: str, said: str = "") -> None:
+    def _edit_here(self, question: str, idea: Idea, text: str, said: str = "") -> None:
         from tui.screens.edit import Edit
-
-        question = self.question
 
         def edit(changed: str | None) -> None:
             if changed is not None:
@@ -92,19 +93,20 @@ class IdeaKeys(Screen[None]):
 
     def action_edit_outside(self) -> None:
         if idea := self._idea():
-            self.run_worker(self._edit_outside(idea), exclusive=True, group="editor", exit_on_error=False)
+            self.run_worker(
+                self._edit_outside(self.question, idea), exclusive=True, group="editor", exit_on_error=False
+            )
 
-    async def _edit_outside(self, idea: Idea) -> None:
+    async def _edit_outside(self, question: str, idea: Idea) -> None:
         """In the person's own editor; what a failing one leaves is not lost."""
         from tui.editor import EditorFailedError, edited
 
-        question = self.question
         try:
             text = await edited(host(self), idea.text)
         except EditorFailedError as error:
             host(self).say(error.message, severity="warning")
             if error.text != idea.text:
-                self._edit_here(idea, error.text, ", as the editor left it")
+                self._edit_here(question, idea, error.text, ", as the editor left it")
         except JagstormError as error:
             host(self).say(error.message, severity="warning")
         else:
@@ -145,7 +147,9 @@ class IdeaKeys(Screen[None]):
                 self.tell(cmd.CommentIdea(question=question, idea=number, text=text))
 
         hint = "Enter done, with nothing takes it back   Esc cancel"
-        self.app.push_screen(Ask(f"Your comment on idea {number}", clean_line(idea.comment), hint=hint), comment)
+        by = doer(idea, ev.IdeaCommented)
+        whose = "Your" if by == YOU else f"{by}'s"
+        self.app.push_screen(Ask(f"{whose} comment on idea {number}", clean_line(idea.comment), hint=hint), comment)
 
     def action_develop(self) -> None:
         if idea := self._idea():
@@ -157,10 +161,10 @@ class IdeaKeys(Screen[None]):
 
     def action_fork(self) -> None:
         if idea := self._idea():
-            self.fork(idea)
+            self.fork(self.question, idea.number)
 
-    def fork(self, idea: Idea) -> None:
-        """Begin a session that shares the past up to `idea`."""
+    def fork(self, question: str, number: int) -> None:
+        """Begin a session that shares the past up to an idea of a question."""
         raise NotImplementedError
 
     def action_undo(self) -> None:

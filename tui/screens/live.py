@@ -9,7 +9,7 @@ from textual.timer import Timer
 from core import commands as cmd
 from core import events as ev
 from core.analysis.shares import shares
-from core.chain import Chain, Idea
+from core.chain import Chain
 from core.errors import JagstormError, NotPulledError
 from core.feed import LiveFeed
 from core.session import STORAGE
@@ -38,8 +38,6 @@ class LiveScreen(SteeringScreen):
             tooltip="If the session can't be written: to another folder",
         ),
     ]
-
-    feed: LiveFeed
 
     def __init__(self, feed: LiveFeed, run: "asyncio.Task[ev.SessionEnded]") -> None:
         """`run` is done when the session has ended, or can't be followed any more."""
@@ -175,8 +173,8 @@ class LiveScreen(SteeringScreen):
         self.app.pop_screen()
         host(self).resume_session(folder)
 
-    def fork(self, idea: Idea) -> None:
-        host(self).fork_session(self.feed.folder, idea.number)
+    def fork(self, question: str, number: int) -> None:
+        host(self).fork_session(self.feed.folder, number, question)
 
     def action_replay(self) -> None:
         host(self).open_replay(self.feed.folder)

@@ -9,13 +9,16 @@ from textual.widgets import Footer, Input, Static
 
 from core import commands as cmd
 from core.chain import Chain
-from core.feed import Feed
+from core.feed import LiveFeed
 from core.models import YOU
 from core.session import OWN_FIRST
 from tui.screens.following import Following
 from tui.telling import tell
 from tui.widgets.field import Field
 from tui.widgets.line import Line
+
+LOOK_EVERY = 10.0
+"""Seconds between two looks at the clock; painted is what has changed by then."""
 
 
 class OwnFirstScreen(Following):
@@ -36,11 +39,11 @@ class OwnFirstScreen(Following):
         Binding("ctrl+z", "undo", "Undo", id="own_first.undo", tooltip="Take back the last one"),
     ]
 
-    def __init__(self, feed: Feed) -> None:
+    feed: LiveFeed
+
+    def __init__(self, feed: LiveFeed) -> None:
         super().__init__()
         self.feed = feed
-        self._minutes = 0
-        """Since it began."""
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(can_focus=False):
@@ -52,7 +55,7 @@ class OwnFirstScreen(Following):
 
     def on_mount(self) -> None:  # Textual calls the base class's as well
         self.query_one(Field).focus()
-        self.set_interval(60, self._tick)
+        self.set_interval(LOOK_EVERY, self.show_time)
 
     def on_screen_resume(self) -> None:
         self.show_state()
@@ -62,10 +65,6 @@ class OwnFirstScreen(Following):
         chain = self.feed.state.chain
         assert chain
         return chain
-
-    def _tick(self) -> None:
-        self._minutes += 1
-        self.show_state()
 
     def show_state(self) -> None:
         """Whoever lets the team begin, here or elsewhere, ends this."""
@@ -79,16 +78,19 @@ class OwnFirstScreen(Following):
         ideas = self.query_one("#own-ideas", Static)
         ideas.update(listed)
         ideas.display = bool(given)
+        self.show_time()
+
+    def show_time(self) -> None:
+        """Show how much is left, whichever screen it began on."""
         self.query_one("#own-timer", Line).show(self._time_words(), self._shown_words())
 
     def _time_words(self) -> str:
         own = self._chain.own_first
-        left = (own.minutes if own else 0) - self._minutes
+        left = own.minutes - (self.feed.elapsed() - own.t) / 60 if own else 0.0
         if left <= 0:
             return "The time you gave yourself is over; go on for as long as ideas come"
-        return (
-            "less than a minute left" if left < 1 else f"about {left:.0f} minute{'s' if round(left) != 1 else ''} left"
-        )
+        minutes = round(left)
+        return f"about {minutes} minute{'s' if minutes != 1 else ''} left" if minutes else "less than a minute left"
 
     def _shown_words(self) -> str:
         own = self._chain.own_first

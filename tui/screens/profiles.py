@@ -95,6 +95,7 @@ class ProfilesScreen(Screen[None]):
                     yield Plot(id="other")
                 yield ChartView(id="chart")
                 yield Static(markup=False, id="says")
+                yield Static(markup=False, id="caveats")
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
@@ -190,14 +191,17 @@ class ProfilesScreen(Screen[None]):
     def _draw(self, explorer: Explorer) -> None:
         beside = explorer.one is not None
         right = self.query_one("#right").size
-        pair = beside and right.width >= ROOM_FOR_PAIR[0] and right.height >= ROOM_FOR_PAIR[1]
+        room = right.width >= ROOM_FOR_PAIR[0] and right.height >= ROOM_FOR_PAIR[1]
+        pair = explorer.pair() if beside and room else ()
         self._chart = explorer.differences() if beside else explorer.chart()
-        self.query_one("#sides").display = pair
-        self.set_class(pair, "pair")
-        if pair:
-            for name, each in zip(("one", "other"), explorer.pair(), strict=True):
-                self._show(self.query_one(f"#{name}", Plot), each)
+        self.query_one("#sides").display = bool(pair)
+        self.set_class(bool(pair), "pair")
+        for name, each in zip(("one", "other"), pair, strict=False):
+            self._show(self.query_one(f"#{name}", Plot), each)
         self.remove_class("silent")
+        caveats = explorer.caveats()
+        self.set_class(bool(caveats), "mixed")
+        self.query_one("#caveats", Static).update("\n".join(caveats))
         self._show(self.query_one(ChartView), self._chart)
 
     def _show(self, plot: Plot, chart: Chart) -> None:
@@ -270,7 +274,7 @@ class ProfilesScreen(Screen[None]):
     @property
     def _wants_vectors(self) -> bool:
         """Whether the map is wanted, and can't be drawn yet."""
-        return self._explorer is not None and self._explorer.name == "map" and self._chart is None and not self._stop
+        return self._explorer is not None and self._chart is None and self._explorer.wants_vectors and not self._stop
 
     def _embed(self, explorer: Explorer) -> None:
         def take(vectors: IdeaVectors) -> None:
@@ -279,7 +283,7 @@ class ProfilesScreen(Screen[None]):
             self._recount()
 
         self._say("Making vectors of the ideas   Esc stops it")
-        self._stop = embed_in_background(self, explorer.table, explorer.passing, self._say, take)
+        self._stop = embed_in_background(self, explorer.table, explorer.mapped, self._say, take)
 
     def _read_texts(self, explorer: Explorer) -> None:
         """Of the chain that a person went into."""

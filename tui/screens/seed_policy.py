@@ -6,15 +6,20 @@ from msgspec import convert, to_builtins
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Button, Input, Select, Static
 
+from core import commands as cmd
 from core.errors import UsageError
+from core.feed import Feed
 from core.levers import Each, Every, Hand, Off, Plateau, SeedPolicy
 from core.seeds.sources import banked
 from core.text import clean_line
 from tui.charts.words import leaf_name
+from tui.levers import policy_now
 from tui.screens.form import with_field
+from tui.telling import tell
+from tui.widgets.choice import choice
 from tui.widgets.field import Field
 
 KINDS: dict[str, tuple[type[SeedPolicy], str, str]] = {
@@ -66,8 +71,7 @@ class SeedPolicyScreen(ModalScreen[SeedPolicy | None]):
             yield Static("Seeds", markup=False, classes="dialog-title")
             with Horizontal(classes="setting"):
                 yield Static("They come", markup=False)
-                kinds = [(name, tag) for tag, (_, name, _) in KINDS.items()]
-                yield Select(kinds, value=self._values["when"], allow_blank=False, compact=True, id="when")
+                yield choice({tag: name for tag, (_, name, _) in KINDS.items()}, self._values["when"], "when")
             yield Static(markup=False, id="meaning")
             for name, label in TYPED.items():
                 with Horizontal(classes="setting", id=f"setting-{name}"):
@@ -76,7 +80,8 @@ class SeedPolicyScreen(ModalScreen[SeedPolicy | None]):
             for name, label in CHOSEN.items():
                 with Horizontal(classes="setting", id=f"setting-{name}"):
                     yield Static(label, markup=False)
-                    yield Select(self._options(name), allow_blank=False, compact=True, id=name)
+                    options = self._options(name)
+                    yield choice(options, next(iter(options)), name)
             yield Static(markup=False, id="wrong")
             yield Button("Done", compact=True, id="done")
             yield Static("Tab next   Enter opens a list   Esc cancel", markup=False, classes="hint")
@@ -84,11 +89,12 @@ class SeedPolicyScreen(ModalScreen[SeedPolicy | None]):
     def on_mount(self) -> None:
         self._show()
 
-    def _options(self, name: str) -> list[tuple[str, str]]:
-        """(what is read, value) pairs."""
+    def _options(self, name: str) -> dict[str, str]:
+        """What is read of each value; among fields is the policy's own, though the bank may not have it any more."""
         if name == "field":
-            return [("any", ""), *((clean_line(leaf_name(leaf), 40), leaf) for leaf in self._bank.leaves())]
-        return [(words, value) for value, words in (DISTANCES if name == "distance" else STYLES).items()]
+            leaves = filter(None, (*self._bank.leaves(), self._values.get("field", "")))
+            return {"": "any"} | {leaf: clean_line(leaf_name(leaf), 40) for leaf in leaves}
+        return DISTANCES if name == "distance" else STYLES
 
     def _show(self) -> None:
         """What can be set of such a policy, as it is."""
@@ -139,3 +145,13 @@ class SeedPolicyScreen(ModalScreen[SeedPolicy | None]):
 
     def action_cancel(self) -> None:
         self.dismiss(None)
+
+
+def set_when_seeds_come(screen: Screen[None], feed: Feed) -> None:
+    """Ask, and tell `feed`."""
+
+    def change(policy: SeedPolicy | None) -> None:
+        if policy is not None:
+            tell(screen, feed, cmd.SetSeeds(policy=policy))
+
+    screen.app.push_screen(SeedPolicyScreen(policy_now(feed)), change)

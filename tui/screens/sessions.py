@@ -1,10 +1,11 @@
 """The sessions so far: open one, live where it runs and as a replay where it doesn't, or go on with it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -12,7 +13,7 @@ from textual.widgets import DataTable, Footer
 
 from core.config import path_of
 from core.errors import JagstormError, UsageError
-from core.store import library
+from core.store import library, listing
 from core.text import clean_line, shown
 from tui.host import host
 from tui.screens.dialogs import Ask
@@ -20,6 +21,9 @@ from tui.widgets.line import Line
 from tui.words import END_WORDS
 
 MARK = "*"
+
+WIDE = 100
+"""Columns from which there is room for whole dates and teams."""
 
 LOOK_EVERY = 2.0
 """Seconds between two looks at which sessions run."""
@@ -38,7 +42,7 @@ class SessionsScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: dict[str, library.Summary] = {}
+        self._rows: dict[str, listing.Summary] = {}
         self._marked: set[str] = set()
 
     def compose(self) -> ComposeResult:
@@ -47,14 +51,15 @@ class SessionsScreen(Screen[None]):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        table = self.query_one(DataTable)
-        table.add_column("", width=1, key="mark")
-        table.add_column("When", width=16)
-        table.add_column("Pass", width=9)
-        table.add_column("How it stands", width=20)
-        table.add_column("Question")
+        self._show([])
         self.set_interval(LOOK_EVERY, self._look)
         host(self).read_sessions(self._fill)
+
+    def on_resize(self, event: events.Resize) -> None:
+        narrow = event.size.width < WIDE
+        if narrow != self.has_class("narrow"):
+            self.set_class(narrow, "narrow")
+            self._show(list(self._rows.values()))
 
     def on_screen_resume(self) -> None:
         if self._rows:
@@ -65,26 +70,33 @@ class SessionsScreen(Screen[None]):
         if self.is_current and any(_stands_otherwise(row) for row in self._rows.values()):
             host(self).read_sessions(self._fill)
 
-    def _fill(self, rows: list[library.Summary]) -> None:
+    def _fill(self, rows: list[listing.Summary]) -> None:
         if not self.is_attached:
             return
-        table = self.query_one(DataTable)
-        chosen = self._selected()
-        table.clear()
-        self._rows.clear()
-        for row in rows:
-            self._rows[str(row.folder)] = row
-            said = row.problem if row.status == "damaged" else row.question
-            stands = row.status + (f", {END_WORDS.get(row.reason, row.reason)}" if row.reason else "")
-            mark = MARK if str(row.folder) in self._marked else ""
-            cells = (mark, row.created[:16].replace("T", " "), f"{row.valid}/{row.ideas}", stands, said)
-            table.add_row(*(Text(clean_line(cell, 300)) for cell in cells), key=str(row.folder))
-        if chosen and str(chosen.folder) in self._rows:
-            table.move_cursor(row=table.get_row_index(str(chosen.folder)))
+        self._show(rows)
         if not rows:
             self.query_one(Line).show("Sessions: none yet", shown(host(self).sessions))
 
-    def _selected(self) -> library.Summary | None:
+    def _show(self, rows: Sequence[listing.Summary]) -> None:
+        """Show `rows`, the cursor on the session that it was on."""
+        table = self.query_one(DataTable)
+        chosen = self._selected()
+        table.clear(columns=True)
+        narrow = self.has_class("narrow")
+        table.add_column("", width=1, key="mark")
+        table.add_column("When", width=11 if narrow else 16)
+        table.add_column("Pass", width=7)
+        table.add_column("How it stands", width=19)
+        table.add_column("Team", width=12 if narrow else 24)
+        table.add_column("Question")
+        self._rows = {str(row.folder): row for row in rows}
+        for key, row in self._rows.items():
+            cells = (MARK if key in self._marked else "", *_cells(row, narrow=narrow))
+            table.add_row(*(_text(cell) for cell in cells), key=key)
+        if chosen and str(chosen.folder) in self._rows:
+            table.move_cursor(row=table.get_row_index(str(chosen.folder)))
+
+    def _selected(self) -> listing.Summary | None:
         table = self.query_one(DataTable)
         if not table.row_count:
             return None
@@ -147,7 +159,19 @@ class SessionsScreen(Screen[None]):
         self.dismiss()
 
 
-def _stands_otherwise(row: library.Summary) -> bool:
+def _cells(row: listing.Summary, *, narrow: bool) -> tuple[str, ...]:
+    """What stands in a row; where it is narrow, the year does not."""
+    said = row.problem if row.status == "damaged" else row.question
+    stands = row.status + (f", {END_WORDS.get(row.reason, row.reason)}" if row.reason else "")
+    when = row.created[5 if narrow else 0 : 16].replace("T", " ")
+    return when, f"{row.valid}/{row.ideas}", stands, row.team, said
+
+
+def _text(cell: str) -> Text:
+    return Text(clean_line(cell, 300), no_wrap=True, overflow="ellipsis")
+
+
+def _stands_otherwise(row: listing.Summary) -> bool:
     """Whether the session is run otherwise than when its row was read."""
     was = row.status if row.status in ("running", "detached") else ""
     return row.status != "damaged" and library.run_now(row.folder) != was

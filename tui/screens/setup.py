@@ -38,6 +38,7 @@ from tui.words import budget_words, judging_words, own_first_words, rules_words,
 
 if TYPE_CHECKING:
     from core.providers.discovery.found import FoundModel
+    from core.store.listing import Summary
 
 CHOICES = ("Judge", "Embed", "Rules", "Seeds", "Budget", "First")
 
@@ -104,7 +105,7 @@ class SetupScreen(Screen[None]):
         self.query_one(QuestionTree).focus()
         self._show_teams()
         self._show_choices()
-        self.set_timer(LOOK_AFTER, lambda: host(self).look_for_models(self._show_found))
+        self.set_timer(LOOK_AFTER, self._look)
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < 90, "narrow")
@@ -112,9 +113,16 @@ class SetupScreen(Screen[None]):
     def on_screen_resume(self) -> None:
         host(self).read_sessions(self._count_sessions)
 
+    def _look(self) -> None:
+        """See what models there are, a second after whatever a person went on to at once."""
+        if self.is_current:
+            host(self).look_for_models(self._show_found)
+        else:
+            self.set_timer(1.0, lambda: host(self).look_for_models(self._show_found))
+
     # ── earlier sessions ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _count_sessions(self, rows: list[library.Summary]) -> None:
+    def _count_sessions(self, rows: "list[Summary]") -> None:
         if not self.is_attached:
             return
         self._earlier = Counter(row.question for row in rows)

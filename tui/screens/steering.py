@@ -8,10 +8,12 @@ from textual.binding import Binding, BindingType
 from core import commands as cmd
 from core import events as ev
 from core.chain import Chain, Idea
-from core.feed import Feed
-from core.models import TeamSpec
-from core.session import OWN_FIRST
-from tui.deeds import said
+from core.feed import LiveFeed
+from core.lengthening import TROUBLE
+from core.models import YOU, TeamSpec
+from core.session import OWN_FIRST, STORAGE
+from core.text import clean_line
+from tui.deeds import LONGEST_NAME, said, standing
 from tui.host import host
 from tui.screens.dialogs import Ask, Choose, Message
 from tui.screens.feed import FeedScreen
@@ -25,6 +27,11 @@ from tui.widgets.chain import ChainList
 from tui.widgets.in_force import InForceList
 from tui.words import STRATEGIES
 
+WHILE_IT_RUNS = frozenset(
+    ("seed", "seed_policy", "withdraw", "steer", "add", "mark", "merge", "develop", "deny", "team", "pipelining")
+)
+"""What can be done only while the session runs."""
+
 
 class SteeredIdea(IdeaScreen, IdeaKeys):
     """An idea in full, with everything that can be done to it."""
@@ -32,11 +39,11 @@ class SteeredIdea(IdeaScreen, IdeaKeys):
     HINT = "← →  e edit  p pin  * rate  c comment  d work out  ? all  Esc close"
 
     def __init__(self, steering: "SteeringScreen", number: int) -> None:
-        super().__init__(steering.feed, number, steering.letters)
+        super().__init__(steering.feed, steering.question, number, steering.letters)
         self._steering = steering
 
-    def fork(self, idea: Idea) -> None:
-        self._steering.fork(idea)
+    def fork(self, question: str, number: int) -> None:
+        self._steering.fork(question, number)
 
 
 class SteeringScreen(FeedScreen, IdeaKeys):
@@ -52,6 +59,22 @@ class SteeringScreen(FeedScreen, IdeaKeys):
             tooltip="Go on after a pause; if it could not be saved, try that again",
         ),
         Binding("s", "seed", "Seed", id="live.seed", tooltip="Bring in something from another field"),
+        Binding(
+            "O",
+            "seed_policy",
+            "When seeds come",
+            id="live.seed_policy",
+            show=False,
+            tooltip="When seeds come by themselves, and which",
+        ),
+        Binding(
+            "W",
+            "withdraw",
+            "Withdraw",
+            id="live.withdraw",
+            show=False,
+            tooltip="End a seed, another lever or an instruction that is in force",
+        ),
         Binding("g", "steer", "Steer", id="live.steer", tooltip="Give the team a standing instruction, or end one"),
         Binding("a", "add", "Add", id="live.add", tooltip="Add an idea of your own; it is scored like any other"),
         Binding("M", "mark", "Mark", id="live.mark", show=False, tooltip="Mark the idea, to merge it with others"),
@@ -102,8 +125,12 @@ class SteeringScreen(FeedScreen, IdeaKeys):
         ),
     ]
 
-    def __init__(self, feed: Feed) -> None:
+    feed: LiveFeed
+
+    def __init__(self, feed: LiveFeed) -> None:
         super().__init__(feed)
+        self._choice: int | None = None
+        """The step whose proposals are shown to pick from."""
         self._pair: list[int] | None = None
         """The proposals picked so far, while a person picks two."""
         self._spoke = False
@@ -120,7 +147,7 @@ class SteeringScreen(FeedScreen, IdeaKeys):
             return not self.over and state.paused is None
         if action == "go_on":
             return not self.over and state.paused is not None
-        if action in ("seed", "steer", "add", "mark", "merge", "develop", "deny", "team", "pipelining"):
+        if action in WHILE_IT_RUNS:
             return not self.over
         if action in ("pick", "pick_two", "proposals"):
             return state.chain is not None and state.chain.offered is not None
@@ -130,6 +157,9 @@ class SteeringScreen(FeedScreen, IdeaKeys):
 
     def _on_event(self, event: ev.Event) -> None:
         super()._on_event(event)
+        if isinstance(event, ev.Paused | ev.Resumed) and event.by not in (YOU, OWN_FIRST, STORAGE, TROUBLE):
+            does = "Paused" if isinstance(event, ev.Paused) else "Goes on"
+            host(self).say(f"{clean_line(event.by, LONGEST_NAME)}: {does}")
         match event:
             case ev.Notice():
                 host(self).say(event.text, severity="warning")
@@ -158,6 +188,11 @@ class SteeringScreen(FeedScreen, IdeaKeys):
     def scene(self, chain: Chain) -> Scene:
         asked = "" if self._pair is None else f"pick two: {self._pair[0] if self._pair else '…'} and … · b not two"
         return replace(super().scene(chain), asked=asked)
+
+    def paint(self) -> None:
+        super().paint()
+        chain = self.feed.state.chain
+        self._choice = chain.offered.step if chain and chain.offered else None
 
     def at_hand(self) -> Idea | None:
         return self.query_one(ChainList).selected
@@ -199,10 +234,7 @@ class SteeringScreen(FeedScreen, IdeaKeys):
     def action_pipelining(self) -> None:
         state = self.feed.state
         on = not (self.feed.plan.pipelining if state.pipelining is None else state.pipelining)
-        if self.tell(cmd.SetPipelining(on=on)):
-            host(self).say(
-                "The next idea is asked for while scores come" if on else "Each idea waits for the last one's scores"
-            )
+        self.tell(cmd.SetPipelining(on=on))
 
     # ── what pushes it ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -210,6 +242,25 @@ class SteeringScreen(FeedScreen, IdeaKeys):
         from tui.screens.drawer import SeedDrawer
 
         self.app.push_screen(SeedDrawer(self.feed))
+
+    def action_seed_policy(self) -> None:
+        from tui.screens.seed_policy import set_when_seeds_come
+
+        set_when_seeds_come(self, self.feed)
+
+    def action_withdraw(self) -> None:
+        """Choose what to withdraw."""
+        rows = {row.id: row for row in standing(self.feed.state)}
+
+        def withdraw(name: str | None) -> None:
+            if name is not None:
+                self.tell(withdrawal(rows[name]))
+
+        if rows:
+            options = [(name, row.line) for name, row in rows.items()]
+            self.app.push_screen(Choose("Withdraw what?", options, "Enter withdraw   Esc cancel"), withdraw)
+        else:
+            host(self).say("Nothing is in force")
 
     def action_steer(self) -> None:
         self.app.push_screen(SteerScreen(self.feed))
@@ -241,7 +292,7 @@ class SteeringScreen(FeedScreen, IdeaKeys):
             chosen.append(ideas.selected.number)
         if len(chosen) < 2:
             host(self).say("Mark an idea with M, go to another and press m; or mark several with M first")
-        elif self.tell(cmd.MergeIdeas(ideas=tuple(chosen))):
+        elif self.tell(cmd.MergeIdeas(question=ideas.question, ideas=tuple(chosen))):
             ideas.mark([])
 
     # ── a person picks ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -251,7 +302,7 @@ class SteeringScreen(FeedScreen, IdeaKeys):
         if self._pair is not None and place and len(picks) < 2:
             self._pair = picks
             self.touch()
-        elif self.tell(cmd.Choose(picks=tuple(picks) if place else ())):
+        elif self.tell(cmd.Choose(picks=tuple(picks) if place else (), step=self._choice)):
             self._pair = None
 
     def action_pick_two(self) -> None:

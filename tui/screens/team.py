@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Select, Static
 
@@ -15,6 +14,7 @@ from core.models import ModelSpec, Place, TeamSpec
 from core.teams.rearranged import rearranged
 from core.teams.written import free_name, member_of
 from core.text import clean_line
+from tui.widgets.choice import choice
 from tui.widgets.field import Field
 from tui.words import STRATEGIES, selector_words
 
@@ -37,11 +37,11 @@ class TeamScreen(ModalScreen[TeamSpec | None]):
             yield Static("From the next step on", markup=False, classes="dialog-title")
             with Horizontal(classes="setting"):
                 yield Static("Strategy", markup=False)
-                strategies = {name: f"{name}: {words.lower()}" for name, words in STRATEGIES.items()}
-                yield _select(strategies, self._team.strategy, "strategy")
+                strategies: dict[str, str] = {name: f"{name}: {words.lower()}" for name, words in STRATEGIES.items()}
+                yield choice(strategies, self._team.strategy, "strategy")
             with Horizontal(classes="setting"):
                 yield Static("parallel: who picks", markup=False)
-                yield _select(self._selectors(), _key(self._team.selector), "selector")
+                yield choice(self._selectors(), _key(self._team.selector), "selector")
             yield Static("How often each is drawn; 0 leaves one out", markup=False, classes="about")
             with VerticalScroll(classes="weights", can_focus=False):
                 for number, place in enumerate(self._places):
@@ -102,8 +102,3 @@ def _newcomers(team: TeamSpec, others: Sequence[ModelSpec]) -> Iterator[Place]:
 
 def _key(selector: ModelSpec | str) -> str:
     return selector if isinstance(selector, str) else "model"
-
-
-def _select(options: dict[Any, str], value: str, name: str) -> Select[str]:
-    rows = [(Content(words), key) for key, words in options.items()]
-    return Select(rows, value=value, allow_blank=False, compact=True, id=name)

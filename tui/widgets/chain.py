@@ -68,6 +68,8 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, letters: dict[str, str], *, judged: bool = False, id: str | None = None) -> None:  # noqa: A002
         """With `judged` there is a column for the novelty that judges give."""
         super().__init__(id=id)
+        self.question = ""
+        """The id of the question whose ideas are shown."""
         self._judged = judged
         self._letters = letters
         self._all: list[Idea] = []
@@ -80,8 +82,10 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
 
     # ── what is shown ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def show(self, ideas: Sequence[Idea]) -> None:
-        """Take in the chain as it is now; only rows that changed are painted."""
+    def show(self, question: str, ideas: Sequence[Idea]) -> None:
+        """Take in the chain of a question as it is now; only rows that changed are painted."""
+        if question != self.question:
+            self._turn_to(question)
         before = self._rows
         self._all = list(ideas)
         self._rows = [idea for idea in self._all if self._matches(idea)]
@@ -95,6 +99,17 @@ class ChainList(ScrollView, can_focus=True, inherit_bindings=False):
             for row in range(max(common, self._first_visible), min(max(len(before), len(self._rows)), below)):
                 self._paint(row)
             self._settle()
+
+    def _turn_to(self, question: str) -> None:
+        """Begin anew: marks are numbers, which mean other ideas with another question."""
+        self.question = question
+        self.marked = []
+        self._rows = []
+        self._follow = True
+        self._flashing = None
+        self.cursor = 0
+        self.virtual_size = Size(0, 0)
+        self.refresh()
 
     def search(self, words: str) -> int:
         """Show only ideas that hold every word. Returns how many that are."""
