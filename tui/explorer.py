@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from core.analysis.differences import differences
 from core.analysis.grids import By
 from core.analysis.profiles import Chains, Efforts, Map, Profile
-from core.analysis.rescoring import Counts, rescored
+from core.analysis.rescoring import Change, Counts, rescored
 from core.analysis.table import Flags, Table
 from core.text import counted
 from tui.charts.catalog import NAMES, TITLES, Chart, Name, View, chart
@@ -127,8 +127,8 @@ class Explorer:
         self.selection = replace(self.selection, change=replace(self.selection.change, **{rule: whole}))
         self.measure = next((measure for measure in get_args(Measure) if measure == rule), self.measure)
 
-    def select(self, **filters: str) -> None:
-        """Other `words` or another `domain`."""
+    def select(self, **filters: str | Change) -> None:
+        """Other `words`, another `domain`, or all rules as `change` has them."""
         self.selection = replace(self.selection, **filters)
 
     def toggle(self, row: Row) -> None:

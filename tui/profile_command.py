@@ -28,6 +28,9 @@ CHARTS = (
 SPENT = {"tokens": "reasoning_tokens", "cost": "cost", "seconds": "seconds"}
 """What an idea takes, as it is asked for and as it is called in the numbers."""
 
+MOST = 1_000_000
+"""Ideas: no chain has as many."""
+
 _RULES = ("coherence", "embedding_novelty", "judged_novelty", "patience", "max_ideas")
 
 
@@ -57,8 +60,8 @@ class Threshold(click.FloatRange):
     help="Ideas less novel than this fail.",
 )
 @click.option("--judged", "judged_novelty", type=Threshold(0, 1), metavar="J", help="The same of novelty as judged.")
-@click.option("--patience", type=click.IntRange(min=1), metavar="N", help="Failing ideas in a row that end a chain.")
-@click.option("--cap", "max_ideas", type=click.IntRange(min=1), metavar="N", help="The most ideas of a chain.")
+@click.option("--patience", type=click.IntRange(1, MOST), metavar="N", help="Failing ideas in a row that end a chain.")
+@click.option("--cap", "max_ideas", type=click.IntRange(1, MOST), metavar="N", help="The most ideas of a chain.")
 @AS_JSON
 @click.option("--csv", "as_csv", is_flag=True, help="The numbers as CSV.")
 @click.option("--svg", metavar="FILE", type=click.Path(dir_okay=False), help="The chart as a picture.")

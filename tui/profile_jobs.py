@@ -11,7 +11,9 @@ from textual.screen import Screen
 from textual.worker import Worker, get_current_worker
 
 from core.analysis.table import Flags, Table
+from core.errors import UsageError
 from core.store.tables import Found
+from tui.explorer import Explorer
 from tui.host import host
 from tui.idea_vectors import IdeaVectors, laid_out
 
@@ -101,3 +103,16 @@ def _now_and_then(tell: Callable[[int, int], None]) -> Callable[[int, int], None
             tell(done, of)
 
     return passed
+
+
+def exploring(table: Table, say: Callable[[str], None]) -> Explorer:
+    """What is explored, beside those totals of another benchmark that know most of its models."""
+    from core.exchange.totals_table import kept_totals, most_in_common
+
+    try:
+        known = most_in_common(kept_totals(), table.models)
+    except UsageError as error:
+        say(error.message)
+        known = None
+    means = {row.model: row.mean for row in known.rows} if known else {}
+    return Explorer(table, means, known.name if known else "")

@@ -20,7 +20,7 @@ from core.analysis.rescoring import RECORD, Change, Counts, rescored
 from core.analysis.table import Table
 from core.config import PLAN_FILE, path_of, sessions_folder
 from core.errors import EXIT_ENDED, UsageError
-from core.exchange.totals_table import TotalsTable, kept_totals, read_totals
+from core.exchange.totals_table import TotalsTable, kept_totals, most_in_common, read_totals
 from core.lines import EVENTS_FILE
 from core.store.library import find, session_folders, without_example
 from core.store.tables import read_tables
@@ -174,7 +174,7 @@ def _numbers(wanted: Wanted, counts: Counts, totals: Sequence[TotalsTable]) -> P
         with _progress("Comparing") as tell:
             return more_numbers(wanted.chart, counts, vectors, tell)
     name = next(name for name in NAMES if name == wanted.chart)
-    benchmark = next(iter(totals or (kept_totals() if name == "scatter" else ())), None)
+    benchmark = most_in_common(totals or (kept_totals() if name == "scatter" else ()), counts.table.models)
     chains = np.argsort(-counts.responses, kind="stable").tolist()
     beside = Beside(
         by=wanted.by or "model",

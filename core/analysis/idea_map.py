@@ -21,7 +21,9 @@ def idea_map(counts: Counts, vectors: Vectors) -> Map:
         Place(
             x=x,
             y=y,
-            chain=int(table.ideas.chain[row]),
+            chain=(chain := int(table.ideas.chain[row])),
+            model=table.models[int(table.chains.model[chain])],
+            question=table.questions[int(table.chains.question[chain])].text,
             number=int(table.ideas.number[row]),
             author=table.authors[int(table.ideas.author[row])],
             seed=_name(table.seeds, int(table.ideas.seed[row])),

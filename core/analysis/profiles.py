@@ -253,6 +253,9 @@ class Place(Struct, frozen=True, kw_only=True):
     y: float
     chain: int
     """Its row in `Table.chains`."""
+    model: str
+    question: str
+    """Its text."""
     number: int
     author: str
     seed: str | None

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -55,12 +56,29 @@ def totals_folder() -> Path:
 
 
 def kept_totals() -> list[TotalsTable]:
-    """All that were imported, the newest first. Raises `UsageError` for one that is broken since."""
+    """All that were imported, the newest first; those that are broken since are left out.
+
+    Raises `UsageError` if there is none that is not.
+    """
     try:
         paths = sorted(totals_folder().glob("*.csv"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
     except OSError as error:
         raise UsageError(f"{shown(totals_folder())} can't be read: {error.strerror or error}") from None
-    return [read_totals(path) for path in paths]
+    tables: list[TotalsTable] = []
+    broken: list[UsageError] = []
+    for path in paths:
+        try:
+            tables.append(read_totals(path))
+        except UsageError as error:
+            broken.append(error)
+    if broken and not tables:
+        raise broken[0]
+    return tables
+
+
+def most_in_common(tables: Sequence[TotalsTable], models: Collection[str]) -> TotalsTable | None:
+    """The one that knows most of `models`, the first of several; None if there is none."""
+    return max(tables, key=lambda table: sum(row.model in models for row in table.rows), default=None)
 
 
 def read_totals(path: Path) -> TotalsTable:

@@ -13,12 +13,17 @@ import msgspec
 from msgspec import Meta, Struct
 
 from core.files import read_file, write_private
+from core.levers import POLICY
+from core.models import YOU
 from core.text import clean_all, clean_line
 
 RUNNER_FILE = "runner.json"
 
 HOST = clean_line(os.uname().nodename, 255)
 """What this machine is called."""
+
+NO_LOGINS = frozenset({YOU, POLICY, "trouble", "storage", "own ideas first"})
+"""Whom a log names as doers who are nobody's login; names of signals (`SIG...`) are others."""
 
 
 class Runner(Struct, frozen=True, kw_only=True):
@@ -54,11 +59,15 @@ class Runner(Struct, frozen=True, kw_only=True):
 
 
 def login_name(uid: int) -> str:
-    """What the user of that number is called when they log in; the number itself where nobody knows."""
+    """What the user of that number is called when they log in; the number itself where nobody knows.
+
+    Who is called like one of those that are nobody's login is told from them: `policy (login)`.
+    """
     try:
-        return clean_line(pwd.getpwuid(uid).pw_name, 80)
+        name = clean_line(pwd.getpwuid(uid).pw_name, 80)
     except KeyError:
         return str(uid)
+    return f"{name} (login)" if name in NO_LOGINS or name.startswith("SIG") else name
 
 
 def announce(folder: Path, *, detached: bool, address: str = "", trouble: str = "") -> None:

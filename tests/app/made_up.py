@@ -218,6 +218,8 @@ MAP = Map(
             x=math.cos(number) * (1 + number % 3),
             y=math.sin(number * 2) * (1 + number % 2),
             chain=0,
+            model="m",
+            question="How?",
             number=number,
             author=MODELS[number % 3],
             seed="origami" if number % 5 == 0 else None,

@@ -155,7 +155,7 @@ def test_where_ideas_crowd_shades_say_how_many_and_marks_who_stands_out(look: Lo
     everywhere = [(x, y, "anna") for x, y in rng.normal(0, 1, (20_000, 2)).tolist()]
     in_a_corner = [(x, y, "bert") for x, y in rng.normal(2, 0.1, (600, 2)).tolist()]
     places = tuple(
-        Place(x=x, y=y, chain=0, number=number, author=author, seed=None, verdict="passed")
+        Place(x=x, y=y, chain=0, model="m", question="How?", number=number, author=author, seed=None, verdict="passed")
         for number, (x, y, author) in enumerate([*everywhere, *in_a_corner], 1)
     )
     found = draw_map(Map(places=places, explained=(0.3, 0.2), left_out=0), 80, 24, look)

@@ -8,6 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from core.analysis.rescoring import Change
 from core.exchange.importing import import_file
 from core.store.library import example_folder
 from tests.app.made_up import results
@@ -100,6 +101,17 @@ async def test_a_slider_rescores_at_once_and_can_be_reset(app: JagstormApp, plac
         assert text_of(app).splitlines()[0] != before
         await pilot.press("backspace")
         await until(pilot, lambda: text_of(app).splitlines()[0] == before)
+
+
+async def test_x_brings_all_rules_back_wherever_the_cursor_is(app: JagstormApp, places: list[Path]) -> None:
+    async with profiles(app, places) as (pilot, screen):
+        assert screen._explorer
+        screen._explorer.change("coherence", 60)
+        screen._explorer.change("patience", 3)
+        await pilot.press("x")
+        assert screen._explorer.selection.change == Change()
+        slider = screen.query_one("#coherence", Slider)
+        await until(pilot, lambda: slider.value is None)
 
 
 async def test_a_slider_follows_the_mouse(app: JagstormApp, places: list[Path]) -> None:

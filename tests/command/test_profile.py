@@ -194,7 +194,15 @@ def test_whoever_is_more_patient_is_told_where_the_record_ends(jagstorm: Jagstor
 
 
 @pytest.mark.parametrize(
-    "rule", [("--coherence", "101"), ("--embedding", "-0.1"), ("--judged", "x"), ("--patience", "0"), ("--cap", "0")]
+    "rule",
+    [
+        ("--coherence", "101"),
+        ("--embedding", "-0.1"),
+        ("--judged", "x"),
+        ("--patience", "0"),
+        ("--cap", "0"),
+        ("--cap", "9" * 30),
+    ],
 )
 def test_rules_that_can_t_be_are_refused(jagstorm: Jagstorm, results: Path, rule: tuple[str, str]) -> None:
     code, out, err = jagstorm("profile", str(results), *rule)

@@ -12,7 +12,15 @@ from core.errors import UsageError
 from core.exchange.importing import files_under, import_file, import_found
 from core.exchange.public import NoResultsError
 from core.exchange.question_list import QuestionsKept
-from core.exchange.totals_table import ModelTotal, TotalsKept, kept_totals, read_totals, totals_folder
+from core.exchange.totals_table import (
+    ModelTotal,
+    TotalsKept,
+    TotalsTable,
+    kept_totals,
+    most_in_common,
+    read_totals,
+    totals_folder,
+)
 from core.questions import OWN, load_bank
 from tests.unit.exchanged import chemistry, write
 
@@ -240,3 +248,21 @@ def test_a_folder_means_what_may_be_imported_in_it(tmp_path: Path) -> None:
     (tmp_path / "folder.json").mkdir()
     assert [file.name for file in files_under(tmp_path)] == ["a.JSON", "b.json", "c.csv"]
     assert files_under(tmp_path / "notes.txt") == [tmp_path / "notes.txt"]
+
+
+def test_of_several_totals_those_that_know_most_of_the_models_are_beside_them(tmp_path: Path) -> None:
+    one = TotalsTable("one", (ModelTotal("a", 10, 5), ModelTotal("b", 10, 5)))
+    other = TotalsTable("other", (ModelTotal("b", 10, 5), ModelTotal("z", 10, 5)))
+    assert most_in_common([other, one], {"a", "b"}) == one
+    assert most_in_common([other, one], {"b"}) == other, "the first of those that know as many"
+    assert most_in_common([], {"b"}) is None
+
+
+def test_totals_that_broke_since_do_not_stand_in_the_way_of_others() -> None:
+    totals_folder().mkdir(parents=True)
+    (totals_folder() / "good.csv").write_text("model,total,questions\na,10,5\n")
+    (totals_folder() / "broken.csv").write_text("model,total,questions\na,ten,5\n")
+    assert [table.name for table in kept_totals()] == ["good"]
+    (totals_folder() / "good.csv").unlink()
+    with pytest.raises(UsageError, match="line 2"):
+        kept_totals()

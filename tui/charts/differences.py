@@ -13,7 +13,7 @@ from tui.charts.words import leaf_name, signed
 
 
 def draw_differences(differences: Differences, width: int, height: int, look: Look, focus: str = "") -> Lines:
-    """Right of the line the one had more, left of it the other."""
+    """Right of the line the kept selection had more, left of it the present one."""
     if too_small(width, height) or not differences.rows:
         return draw_sheet(differences_sheet(differences), width, height, look)
     return draw_bars(_bars(differences, look), width, height, look, focus).lines()
@@ -26,7 +26,7 @@ def differences_rows(differences: Differences, look: Look) -> int:
 
 def differences_sheet(differences: Differences) -> Sheet:
     return Sheet(
-        ("name", "questions", "one", "other", "difference", "low", "high"),
+        ("name", "questions", "kept", "now", "difference", "low", "high"),
         tuple(
             (row.name, row.questions, row.one, row.other, row.difference.value, row.difference.low, row.difference.high)
             for row in differences.rows
@@ -37,7 +37,7 @@ def differences_sheet(differences: Differences) -> Sheet:
 def _fit_words(differences: Differences) -> str:
     """The line through the origin, question by question."""
     r = "" if differences.r is None else f"   r {differences.r:.3f}"
-    return f"one = {differences.slope:.3f} other{r}".replace("-", "−")
+    return f"kept = {differences.slope:.3f} now{r}".replace("-", "−")
 
 
 def _bars(differences: Differences, look: Look) -> Bars:
@@ -57,12 +57,12 @@ def _bars(differences: Differences, look: Look) -> Bars:
         draw_interval(canvas, y, difference, at, look, color)
 
     return Bars(
-        title="One less the other",
+        title="Kept less now",
         names=tuple(label(leaf_name(row.name), 60) for row in rows),
         columns=(
             Column("difference", tuple(signed(row.difference) for row in rows)),
-            Column("one", tuple(f"{row.one:.1f}" for row in rows)),
-            Column("other", tuple(f"{row.other:.1f}" for row in rows)),
+            Column("kept", tuple(f"{row.one:.1f}" for row in rows)),
+            Column("now", tuple(f"{row.other:.1f}" for row in rows)),
             Column("n", tuple(str(row.questions) for row in rows)),
         ),
         scale=axis([-reach, reach]),

@@ -72,8 +72,11 @@ def draw_map(ideas: Map, width: int, height: int, look: Look, *, by: By = "autho
 
 def map_sheet(ideas: Map) -> Sheet:
     return Sheet(
-        ("author", "idea", "x", "y", "verdict", "seed"),
-        tuple((place.author, place.number, place.x, place.y, place.verdict, place.seed) for place in ideas.places),
+        ("model", "question", "idea", "author", "x", "y", "verdict", "seed"),
+        tuple(
+            (each.model, each.question, each.number, each.author, each.x, each.y, each.verdict, each.seed)
+            for each in ideas.places
+        ),
     )
 
 

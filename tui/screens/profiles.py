@@ -1,6 +1,7 @@
 """Profiles: where models and teams are strong, over all sessions, as charts that follow the rules."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,8 +12,9 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
+from core.analysis.rescoring import Change
 from core.config import path_of
-from core.errors import JagstormError, UsageError
+from core.errors import JagstormError
 from core.store.tables import Found
 from core.text import clean_line, shown
 from tui.charts.catalog import NAMES, TITLES, Chart, Name
@@ -21,7 +23,7 @@ from tui.charts.printed import write
 from tui.explorer import Explorer, IdeaPlace
 from tui.host import host
 from tui.idea_vectors import IdeaVectors
-from tui.profile_jobs import embed_in_background, read_in_background, texts_in_background
+from tui.profile_jobs import embed_in_background, exploring, read_in_background, texts_in_background
 from tui.screens.dialogs import Ask, Choose, Message
 from tui.widgets.chart_view import ChartView
 from tui.widgets.field import Field
@@ -62,6 +64,7 @@ class ProfilesScreen(Screen[None]):
         Binding("a", "all", "All or none", show=False, id="profiles.all", tooltip="Leave all out, or include all"),
         Binding("v", "list", "List", id="profiles.list", tooltip="Where the screen is narrow: the list or the chart"),
         Binding("w", "write", "Write", id="profiles.write", tooltip="Write the chart as SVG, plain text or CSV"),
+        Binding("x", "reset", "As recorded", show=False, id="profiles.reset", tooltip="All rules as sessions had them"),
         Binding("escape", "up", "Up", show=False, tooltip="A step up; end a filter; stop what takes long; go back"),
         Binding("q", "back", "Back", tooltip="Back to where you came from"),
     ]
@@ -118,8 +121,6 @@ class ProfilesScreen(Screen[None]):
 
     def _take(self, found: Found) -> None:
         """What was read is there."""
-        from core.exchange.totals_table import kept_totals
-
         self._stop = None
         if not self.is_attached:
             return
@@ -128,13 +129,7 @@ class ProfilesScreen(Screen[None]):
         if not len(found.table.chains.model):
             self._say("There is nothing to show yet: begin a session, or bring results in with `jagstorm import`")
             return
-        try:
-            totals = kept_totals()
-        except UsageError as error:
-            totals = []
-            host(self).say(error.message, severity="warning")
-        newest = {row.model: row.mean for row in totals[0].rows} if totals else {}
-        self._explorer = Explorer(found.table, newest, totals[0].name if totals else "")
+        self._explorer = exploring(found.table, partial(host(self).say, severity="warning"))
         self.refresh_bindings()
         self._recount()
 
@@ -235,6 +230,9 @@ class ProfilesScreen(Screen[None]):
             self._read_texts(self._explorer)
         elif self._explorer.selection.inside.level == "idea":
             self._open_idea(self._explorer.idea_of(event.row))
+
+    def action_reset(self) -> None:
+        self._do(lambda explorer: explorer.select(change=Change()))
 
     def on_slider_moved(self, event: Slider.Moved) -> None:
         self._do(lambda explorer: explorer.change(str(event.slider.id), event.value))
