@@ -17,10 +17,11 @@ from core.annotating import annotate
 from core.errors import EXIT_INTERRUPTED, JagstormError, UsageError
 from core.feed import Listener, Listeners
 from core.lines import decode
-from core.speaking import Follow, UnreachableError, encode_line, reach, read_answer, unreachable
+from core.speaking import Answer, Follow, UnreachableError, encode_line, reach, read_answer, unreachable
 from core.state import State, apply
 from core.store.library import load
 from core.store.log import LOCK_FILE, is_locked
+from core.store.runner import login_name
 from core.store.tail import LogTail
 
 LOOK_EVERY = 0.25
@@ -132,18 +133,21 @@ class Attached(Watched):
         self._line: asyncio.StreamWriter | None = None
         self.trouble: UnreachableError | None = None
         """Why the runner can't be heard just now; its log is read all the same."""
+        self._unanswered = 0
+        """Commands that were said over the line and not answered yet."""
 
     def send(self, command: cmd.AnyCommand) -> None:
-        """Say a command. Where it can't be obeyed, listeners are told by a notice when the answer comes.
+        """Say a command. Listeners are told by a notice if it can't be obeyed, or if the line is cut before the answer.
 
         Raises `UsageError` while the runner can't be reached; where nobody runs it, as `annotate` does.
         """
         if self._line:
             self._line.write(encode_line(command))
+            self._unanswered += 1
         elif is_run(self.folder):
             raise self.trouble or UnreachableError("The line to the session is down: try again in a moment")
         else:
-            annotate(self.folder, command)
+            annotate(self.folder, replace(command, by=login_name(os.getuid())))
             self._catch_up()
 
     @property
@@ -166,6 +170,7 @@ class Attached(Watched):
                 line.close()
         except UnreachableError as error:
             self.trouble = error
+        self._tell_what_is_unanswered()
         if not self._state.ended:
             await super()._listen()
 
@@ -183,8 +188,8 @@ class Attached(Watched):
             while (said := await reader.readline()).endswith(b"\n"):
                 if said.startswith(b'{"type":'):
                     self._hear_event(decode(said))
-                elif error := read_answer(said).error:
-                    self._listeners.tell(ev.Notice(text=error))
+                else:
+                    self._hear_answer(read_answer(said))
         except (ConnectionError, ValueError, msgspec.DecodeError):
             pass  # cut off: what was missed is in the log
 
@@ -193,6 +198,18 @@ class Attached(Watched):
         for chain in self._state.chains.values():
             for slot, writing in chain.writing.items():
                 chain.writing[slot] = replace(writing, text="", thoughts="")
+
+    def _hear_answer(self, answer: Answer) -> None:
+        self._unanswered -= 1
+        if answer.error:
+            self._listeners.tell(ev.Notice(text=answer.error))
+
+    def _tell_what_is_unanswered(self) -> None:
+        """The line is no more, and no answer will come."""
+        unanswered, self._unanswered = self._unanswered, 0
+        if unanswered > 0:
+            last = "what you said last was" if unanswered == 1 else f"the last {unanswered} things that you said were"
+            self._listeners.tell(ev.Notice(text=f"The line was cut: it is not known whether {last} done"))
 
     def _hear_event(self, event: ev.Event) -> None:
         if event.seq > self._state.seq + 1:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from core import events as ev
 from core.chain import Writing
-from core.errors import JagstormError
+from core.errors import JagstormError, UsageError
 from core.lines import encode
 from core.session import STORAGE, Session
 from core.speaking import LONGEST_LINE, Answer, Follow, encode_line, read_line
@@ -29,6 +29,9 @@ SOCKET_FILE = "session.sock"
 
 MOST_WAITING = 4_000_000
 """Bytes that wait for somebody who does not read them, before they are cut off."""
+
+MOST_ATTACHED = 100
+"""How many can be connected at a time: each costs the process a file, and a session needs files of its own."""
 
 FAREWELL_SECONDS = 1.0
 """How long somebody is still listened to who is sent away."""
@@ -49,13 +52,14 @@ class Serving:
         self._server: asyncio.Server | None = None
         self._lines: set[asyncio.StreamWriter] = set()
         self._followers: set[asyncio.StreamWriter] = set()
-        self._moving: asyncio.Task[None] | None = None
+        self._opening: asyncio.Task[None] | None = None
+        """Opens the socket where the session has gone on."""
 
     async def run(self) -> ev.SessionEnded:
         """Run the session to its end. Raises what `Session.run` raises."""
         unsubscribe = self.session.subscribe(self._tell)
-        await self._open()
         try:
+            await self._open()
             return await self.session.run()
         finally:
             unsubscribe()
@@ -70,11 +74,14 @@ class Serving:
     # ── the socket ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _open(self) -> None:
-        self._folder, self._trouble = self.session.folder, ""
+        """May be given up at any moment: by then, `_withdraw` knows of all that there is."""
+        self._trouble = ""
         _clean_up_after(self._folder)
         try:
-            bound = self._bind()
-            self._server = await asyncio.start_unix_server(self._serve, sock=bound, limit=LONGEST_LINE)
+            self._server = await asyncio.start_unix_server(
+                self._serve, sock=self._bind(), limit=LONGEST_LINE, start_serving=False
+            )
+            await self._server.start_serving()
         except OSError as error:
             self._trouble = clean_line(error.strerror or str(error), 200)
         self._noted = True
@@ -92,6 +99,7 @@ class Serving:
                 _bind(bound, self._socket)
         except OSError:
             bound.close()
+            _remove(self._socket)
             raise
         return bound
 
@@ -104,6 +112,9 @@ class Serving:
 
     def _withdraw(self) -> None:
         """Leave nothing behind in the folder: done while the log is locked, or it might be the next runner's."""
+        if self._opening:
+            self._opening.cancel()
+            self._opening = None
         if self._server:
             self._server.close()
             self._server = None
@@ -115,11 +126,10 @@ class Serving:
     def _move(self) -> None:
         """The session goes on in another folder, and is to be found there."""
         self._withdraw()
-        self._moving = asyncio.create_task(self._open())
+        self._folder = self.session.folder
+        self._opening = asyncio.create_task(self._open())
 
     def _close(self) -> None:
-        if self._moving:
-            self._moving.cancel()
         self._withdraw()
         for line in list(self._lines):
             line.close()
@@ -129,20 +139,23 @@ class Serving:
     async def _serve(self, reader: asyncio.StreamReader, line: asyncio.StreamWriter) -> None:
         self._lines.add(line)
         try:
-            uid = _uid(line)
-            if uid not in (os.getuid(), 0):
-                await _send_away(reader, line, f"Only {login_name(os.getuid())} can command this session")
-            while (said := await reader.readline()).endswith(b"\n"):
-                self._hear(said, login_name(uid), line)
-                await line.drain()
-        except ValueError:
-            await _send_away(reader, line, f"A line can have {LONGEST_LINE:,} bytes")
-        except ConnectionError:
-            pass  # they have left
+            by = self._admit(_uid(line))
+            while said := await _next_line(reader, line):
+                self._hear(said, by, line)
+        except UsageError as refusal:
+            await _send_away(reader, line, refusal.message)
         finally:
             self._lines.discard(line)
             self._followers.discard(line)
             line.close()
+
+    def _admit(self, uid: int) -> str:
+        """What the user of that number is called. Raises `UsageError` for one who can't be heard."""
+        if uid not in (os.getuid(), 0):
+            raise UsageError(f"Only {login_name(os.getuid())} can command this session")
+        if len(self._lines) > MOST_ATTACHED:
+            raise UsageError(f"{MOST_ATTACHED} are connected to this session already, and no more can be")
+        return login_name(uid)
 
     def _hear(self, said: bytes, by: str, line: asyncio.StreamWriter) -> None:
         """Obey what somebody said, and answer; `by` is who it was, whatever the line says."""
@@ -155,6 +168,9 @@ class Serving:
             self.session.send(replace(asked, by=by))
         except JagstormError as error:
             answer = Answer(error=clean_line(error.message, 500))
+        except Exception as bug:  # for the loop to report; but whoever spoke waits for an answer
+            line.write(encode_line(Answer(error=clean_line(f"It failed by a fault inside jagstorm: {bug!r}", 500))))
+            raise
         line.write(encode_line(answer))
 
     def _let_follow(self, line: asyncio.StreamWriter) -> None:
@@ -222,13 +238,26 @@ def _clean_up_after(folder: Path) -> None:
 
 def _remove(path: Path) -> None:
     try:
-        if path.name != SOCKET_FILE or not path.is_socket():
+        if path.name != SOCKET_FILE:
             return
-        path.unlink()
+        if path.is_socket():
+            path.unlink()
         if path.parent.name.startswith("jagstorm-"):
             path.parent.rmdir()
     except OSError:
         pass  # the folder is gone
+
+
+async def _next_line(reader: asyncio.StreamReader, line: asyncio.StreamWriter) -> bytes:
+    """What they say when they have been answered; b"" when they have left. Raises `UsageError` if it is too long."""
+    try:
+        await line.drain()
+        said = await reader.readline()
+    except ConnectionError:
+        return b""
+    except ValueError:
+        raise UsageError(f"A line can have {LONGEST_LINE:,} bytes") from None
+    return said if said.endswith(b"\n") else b""
 
 
 async def _send_away(reader: asyncio.StreamReader, line: asyncio.StreamWriter, why: str) -> None:

@@ -8,8 +8,9 @@ from core import commands as cmd
 from core import events as ev
 from core.annotating import annotate
 from core.errors import SessionBusyError, SessionUnreadableError, UsageError
+from core.lines import EVENTS_FILE
 from core.state import fold
-from core.store.log import EVENTS_FILE, is_locked, read_log
+from core.store.log import is_locked, read_log
 from tests.conftest import Open, make_plan
 
 

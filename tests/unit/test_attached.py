@@ -12,9 +12,10 @@ from core import commands as cmd
 from core import events as ev
 from core.attached import Attached, SessionInterruptedError, Watched
 from core.errors import SessionUnreadableError, StoreError, UsageError
+from core.lines import EVENTS_FILE
 from core.speaking import UnreachableError
 from core.state import State, fold
-from core.store.log import EVENTS_FILE, LOCK_FILE, EventLog, read_log
+from core.store.log import LOCK_FILE, EventLog, read_log
 from core.store.runner import HOST, RUNNER_FILE, login_name
 from tests.conftest import Open, make_plan
 from tests.scripted import HeldProvider, ScriptedProvider, varied
@@ -31,6 +32,13 @@ def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def without_time(state: State) -> State:
     return replace(state, t=0.0)
+
+
+def notices_to(feed: Watched) -> list[str]:
+    """What is said from now on to whoever looks at `feed`."""
+    texts: list[str] = []
+    feed.subscribe(lambda event: texts.append(event.text) if isinstance(event, ev.Notice) else None)
+    return texts
 
 
 # ── following ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -144,6 +152,45 @@ async def test_one_who_was_cut_off_for_being_slow_catches_up_from_the_log(
         await here.run
         await until(lambda: there.state.ended)
         assert there.state == fold(read_log(session.folder).events)
+
+
+@pytest.mark.parametrize(
+    ("count", "last"), [(1, "what you said last was"), (2, "the last 2 things that you said were")]
+)
+async def test_a_command_that_no_answer_came_to_is_not_lost_in_silence(
+    open_session: Open, count: int, last: str
+) -> None:
+    session = open_session(make_plan(), HeldProvider())
+    async with running(session) as here, following(session.folder) as there:
+        assert isinstance(there, Attached)
+        notices = notices_to(there)
+        there.send(cmd.PinIdea(idea=9))
+        await until(lambda: len(notices) == 1)  # this one is answered
+        [line] = here.serving._lines
+        line.transport.pause_reading()  # type: ignore[attr-defined]
+        for _ in range(count):
+            there.send(cmd.AddSteer(text="Heard by nobody"))
+        line.transport.abort()  # as when the runner is killed
+        await until(lambda: len(notices) == 2)
+        assert notices[1] == f"The line was cut: it is not known whether {last} done"
+        await until(lambda: there.connected)
+        there.send(cmd.AddSteer(text="Prefer cheap ones"))
+        await until(lambda: there.state.steers)
+        assert len(notices) == 2
+
+
+async def test_one_who_is_cut_off_for_being_slow_is_told_what_was_not_answered(
+    open_session: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_session(make_plan(), HeldProvider())
+    async with running(session), following(session.folder) as there:
+        notices = notices_to(there)
+        with monkeypatch.context() as patched:
+            patched.setattr(serving, "MOST_WAITING", -1)
+            there.send(cmd.AddSteer(text="Prefer cheap ones"))
+            await until(lambda: notices)
+        assert notices == ["The line was cut: it is not known whether what you said last was done"]
+        await until(lambda: there.state.steers)
 
 
 async def test_while_the_line_is_down_a_command_is_refused_and_not_lost_in_silence(open_session: Open) -> None:
@@ -298,7 +345,9 @@ async def test_ideas_of_an_ended_session_can_be_marked(open_session: Open) -> No
     there = Attached(session.folder)
     await there.run()
     there.send(cmd.RateIdea(idea=2, stars=4))
-    there.send(cmd.PinIdea(idea=1, by=WHO))
+    there.send(cmd.PinIdea(idea=1, by="somebody else"))
+    marks = [event for event in read_log(session.folder).events if isinstance(event, ev.IdeaRated | ev.IdeaPinned)]
+    assert [mark.by for mark in marks] == [WHO, WHO]
     assert there.state.chain is not None
     assert [(idea.pinned, idea.rating) for idea in there.state.chain.ideas] == [(True, 0), (False, 4)]
     assert there.state == fold(read_log(session.folder).events)

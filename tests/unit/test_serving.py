@@ -3,10 +3,13 @@
 import asyncio
 import getpass
 import os
+import pwd
+import signal
 import socket
 import stat
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -15,11 +18,14 @@ import pytest
 from core import commands as cmd
 from core import events as ev
 from core import serving
-from core.errors import UsageError
+from core.errors import StoreError, UsageError
+from core.lengthening import TROUBLE
+from core.levers import POLICY
+from core.models import YOU
 from core.serving import SOCKET_FILE, Serving
-from core.session import Session
+from core.session import OWN_FIRST, STORAGE, Session
 from core.speaking import LONGEST_LINE, UnreachableError, reach, tell
-from core.store.log import is_locked, read_log
+from core.store.log import EventLog, is_locked, read_log
 from core.store.runner import HOST, RUNNER_FILE, announce, login_name, noted_runner
 from tests.conftest import Open, make_plan
 from tests.scripted import HeldProvider
@@ -34,6 +40,15 @@ def sessions() -> Iterator[Path]:
     """A folder whose path is short enough for a socket; pytest's own are not."""
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
+
+
+@pytest.fixture
+def private(sessions: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where private folders are made."""
+    folder = sessions / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 async def answers(folder: Path, said: bytes) -> list[dict[str, object]]:
@@ -128,6 +143,29 @@ async def test_a_line_without_end_is_cut_off_and_others_are_heard(held: Session)
     assert await answers(held.folder, b'{"type":"set_pipelining","on":false}\n') == [{"ok": True}]
 
 
+async def test_a_line_that_is_too_long_is_refused_with_all_that_comes_after_it(held: Session) -> None:
+    said = b'{"type":"add_idea","text":"' + b"x" * LONGEST_LINE + b'"}\n{"type":"stop"}\n'
+    assert await answers(held.folder, said) == [{"error": "A line can have 1,000,000 bytes"}]
+    assert (chain_of(held).ideas, held.state.ended) == ([], None)
+
+
+@pytest.mark.parametrize("bug", [KeyError("a bug"), ValueError("a bug"), BrokenPipeError("a bug")], ids=repr)
+async def test_a_bug_is_answered_and_reported_and_others_are_heard(
+    held: Session, monkeypatch: pytest.MonkeyPatch, bug: Exception
+) -> None:
+    def failing(command: cmd.AnyCommand) -> None:
+        raise bug
+
+    reported: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["exception"]))
+    with monkeypatch.context() as patched:
+        patched.setattr(held, "send", failing)
+        [answer] = await answers(held.folder, b'{"type":"pause"}\n')
+    assert answer == {"error": f"It failed by a fault inside jagstorm: {bug!r}"}
+    assert reported == [bug]
+    assert await answers(held.folder, b'{"type":"pause"}\n') == [{"ok": True}]
+
+
 async def test_random_bytes_do_no_harm(held: Session) -> None:
     before = read_log(held.folder).events
     for _ in range(50):
@@ -149,6 +187,36 @@ async def test_another_user_is_refused(held: Session, monkeypatch: pytest.Monkey
     monkeypatch.setattr(serving, "_uid", lambda line: os.getuid() + 1)
     assert await answers(held.folder, b'{"type":"stop"}\n') == [{"error": f"Only {WHO} can command this session"}]
     assert held.state.ended is None
+
+
+async def test_another_user_is_not_heard_after_the_farewell_either(
+    held: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "_uid", lambda line: os.getuid() + 1)
+    monkeypatch.setattr(serving, "FAREWELL_SECONDS", 0.01)
+    reader, writer = await asyncio.open_unix_connection(str(held.folder / SOCKET_FILE))
+    await reader.readline()
+    await asyncio.sleep(0.1)
+    with suppress(ConnectionError):
+        writer.write(b'{"type":"add_steer","text":"From a stranger"}\n')
+        await writer.drain()
+    await asyncio.sleep(0.1)
+    writer.close()
+    assert held.state.steers == {}
+
+
+async def test_no_more_are_connected_than_the_process_can_bear(held: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "MOST_ATTACHED", 2)
+    lines = [await asyncio.open_unix_connection(str(held.folder / SOCKET_FILE)) for _ in range(2)]
+    for reader, writer in lines:
+        writer.write(b'{"type":"follow"}\n')
+        assert b'"ok":true' in await reader.readline()
+    refused = {"error": "2 are connected to this session already, and no more can be"}
+    assert await answers(held.folder, b'{"type":"pause"}\n') == [refused]
+    for _, writer in lines:
+        writer.close()
+        await writer.wait_closed()
+    assert await answers(held.folder, b'{"type":"pause"}\n') == [{"ok": True}]
 
 
 async def test_root_may_speak_and_is_named(held: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,7 +323,7 @@ async def test_a_file_system_without_sockets_has_it_elsewhere(
 
 
 async def test_without_any_socket_the_session_runs_and_says_why_it_can_t_be_reached(
-    open_session: Open, monkeypatch: pytest.MonkeyPatch
+    open_session: Open, private: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refusing(bound: socket.socket, path: Path) -> None:
         raise OSError(95, "Operation not supported")
@@ -263,6 +331,7 @@ async def test_without_any_socket_the_session_runs_and_says_why_it_can_t_be_reac
     monkeypatch.setattr(serving, "_bind", refusing)
     session = open_session(make_plan(), HeldProvider())
     async with running(session) as it:
+        assert list(private.iterdir()) == []
         with pytest.raises(UnreachableError, match=r"no socket .*Operation not supported.*jagstorm watch"):
             reach(session.folder)
         it.serving.detach()
@@ -282,6 +351,46 @@ async def test_a_session_saved_elsewhere_is_found_there(open_session: Open, tmp_
         assert noted_runner(before) is None
         await asyncio.to_thread(tell, session.folder, cmd.Pause())
         assert session.state.paused
+
+
+async def test_one_that_moves_amid_trouble_has_one_socket_at_a_time_and_none_in_the_end(
+    open_session: Open, private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_session(make_plan(), HeldProvider())
+
+    def full(log: EventLog) -> None:
+        raise StoreError("The disk is full")
+
+    async with running(session):
+        with monkeypatch.context() as patched:
+            patched.setattr(EventLog, "flush", full)
+            session.send(cmd.AddIdea(text="Not on the disk yet."))
+        for name in ("a" * 120, "b" * 120):  # too long for a socket
+            before = session.folder
+            session.send(cmd.SaveElsewhere(folder=str(tmp_path / name)))
+            assert session.folder != before
+        await until(lambda: noted_runner(session.folder) is not None)
+        note = noted_runner(session.folder)
+        assert note is not None
+        assert [folder / SOCKET_FILE for folder in private.iterdir()] == [Path(note.socket)]
+        await asyncio.to_thread(tell, session.folder, cmd.Pause())
+        assert session.state.paused
+    assert list(private.iterdir()) == []
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_one_that_ends_as_it_moves_leaves_no_socket(
+    open_session: Open, private: Path, tmp_path: Path, turns: int
+) -> None:
+    session = open_session(make_plan(), HeldProvider())
+    async with running(session) as it:
+        session.send(cmd.Stop())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        session.send(cmd.SaveElsewhere(folder=str(tmp_path / ("a" * 120))))
+        await it.run
+    assert list(private.iterdir()) == []
+    assert noted_runner(session.folder) is None
 
 
 # ── one command from elsewhere ────────────────────────────────────────────────────────────────────────────────────────
@@ -323,6 +432,13 @@ def test_a_note_that_can_t_be_read_is_none(tmp_path: Path, content: str) -> None
 def test_the_name_is_the_one_of_the_login() -> None:
     assert login_name(os.getuid()) == getpass.getuser()
     assert login_name(2**31 - 5) == str(2**31 - 5)
+
+
+@pytest.mark.parametrize("name", [YOU, POLICY, TROUBLE, STORAGE, OWN_FIRST, signal.SIGTERM.name, signal.SIGHUP.name])
+def test_nobody_who_logs_in_is_taken_for_the_machine(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    me = list(pwd.getpwuid(os.getuid()))
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: pwd.struct_passwd([name, *me[1:]]))
+    assert login_name(os.getuid()) == f"{name} (login)"
 
 
 # ── who does not read ─────────────────────────────────────────────────────────────────────────────────────────────────
