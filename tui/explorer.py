@@ -5,7 +5,6 @@ from functools import lru_cache, partial, reduce
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
-from msgspec import Struct
 from msgspec.structs import replace
 
 from core.analysis.differences import differences
@@ -24,11 +23,13 @@ from tui.charts.scatter import Spent, known_spent
 from tui.charts.words import leaf_name
 from tui.idea_vectors import IdeaVectors
 from tui.selection import (
+    IdeaPlace,
     Inside,
     Row,
     Selection,
     chains_of,
     chains_to_draw,
+    idea_place,
     model_rows,
     own_rule,
     passing,
@@ -39,16 +40,6 @@ from tui.selection import (
 )
 
 T = TypeVar("T")
-
-
-class IdeaPlace(Struct, frozen=True):
-    """Where an idea is, and what it is called."""
-
-    session: str
-    chain: int
-    """Its place among the session's chains."""
-    number: int
-    title: str
 
 
 OF_MODELS: frozenset[Name] = frozenset({"scatter", "densities", "radar", "heat", "effort", "winners", "costs"})
@@ -375,15 +366,11 @@ class Explorer:
         if not isinstance(self._numbers, Map) or self.place is None:
             return None
         place = self._numbers.places[self.place]
-        return self._idea(self.table.only(self._drawn(self.selection)), place.chain, place.number)
+        return idea_place(self.table.only(self._drawn(self.selection)), place.chain, place.number)
 
     def idea_of(self, row: Row) -> IdeaPlace:
         """The idea that a row of a chain stands for."""
-        return self._idea(self.table.only(self._listed(self.selection.inside)), 0, int(row.name))
-
-    def _idea(self, table: Table, chain: int, number: int) -> IdeaPlace:
-        session, place = chains_of(table)[chain]
-        return IdeaPlace(session, place, number, f"{table.models[int(table.chains.model[chain])]}, idea {number}")
+        return idea_place(self.table.only(self._listed(self.selection.inside)), 0, int(row.name))
 
 
 def _of_domain(leaves: Sequence[str], domain: str) -> list[str]:

@@ -11,9 +11,10 @@ from core.analysis.profiles import Series
 from core.analysis.rescoring import Change, Counts
 from core.analysis.ribbons import ribbons
 from core.analysis.series import chain_series
-from core.analysis.table import Flags, Table
+from core.analysis.table import RULES, Flags, Table
 from core.questions import Question, QuestionBank
 from core.text import clean_line
+from tui.words import RULES as RULE_WORDS
 
 Level = Literal["model", "leaf", "question", "chain", "idea"]
 
@@ -194,6 +195,40 @@ def chains_of(table: Table) -> list[tuple[str, int]]:
         (table.sessions[session], place)
         for session, place in zip(chains.session.tolist(), chains.place.tolist(), strict=True)
     ]
+
+
+class IdeaPlace(Struct, frozen=True):
+    """Where an idea is, and what it is called."""
+
+    session: str
+    chain: int
+    """Its place among the session's chains."""
+    number: int
+    title: str
+    about: str
+    """Its scores, and its question."""
+
+
+def idea_place(table: Table, chain: int, number: int) -> IdeaPlace:
+    """Where an idea of one of the table's chains is."""
+    session, place = chains_of(table)[chain]
+    title = f"{table.models[int(table.chains.model[chain])]}, idea {number}"
+    return IdeaPlace(session, place, number, title, _about(table, chain, number))
+
+
+def _about(table: Table, chain: int, number: int) -> str:
+    """The stored scores of an idea in a line, and its question in another."""
+    ideas = table.ideas
+    row = np.flatnonzero((ideas.chain == chain) & (ideas.number == number))[0]
+    scores = (
+        ("novelty", ideas.embedding_novelty[row], "{:.2f}"),
+        ("judged novelty", ideas.judged_novelty[row], "{:.2f}"),
+        ("coherence", ideas.coherence[row], "{:.0f}"),
+    )
+    known = [f"{name} {form.format(score)}" for name, score, form in scores if not np.isnan(score)]
+    failed = int(ideas.failed_rule[row])
+    verdict = RULE_WORDS[RULES[failed]] if failed >= 0 else "passed" if ideas.scored[row] else "unscored"
+    return f"{' · '.join([verdict, *known])}\n{table.questions[int(table.chains.question[chain])].text}"
 
 
 def chains_to_draw(counts: Counts, inside: Inside, focus: str, most: int) -> list[int]:

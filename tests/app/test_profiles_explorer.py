@@ -213,6 +213,9 @@ def test_an_idea_is_told_by_its_session_chain_and_number(explorer: Explorer) -> 
     go_to_chain(explorer)
     idea = explorer.idea_of(explorer.rows()[1])
     assert (Path(idea.session).name, idea.number, idea.title) == ("results.json", 2, "bert, idea 2")
+    scores, question = idea.about.splitlines()
+    assert scores.startswith("passed · novelty 0.")
+    assert question == "What would you ask sleep?"
 
 
 def test_texts_that_have_been_read_stand_in_the_rows(explorer: Explorer) -> None:

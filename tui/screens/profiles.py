@@ -20,11 +20,12 @@ from core.text import clean_line, shown
 from tui.charts.catalog import NAMES, TITLES, Chart, Name
 from tui.charts.numbers import NothingToDrawError
 from tui.charts.printed import write
-from tui.explorer import Explorer, IdeaPlace
+from tui.explorer import Explorer
 from tui.host import host
 from tui.idea_vectors import IdeaVectors
 from tui.profile_jobs import embed_in_background, exploring, read_in_background, texts_in_background
 from tui.screens.dialogs import Ask, Choose, Message
+from tui.selection import IdeaPlace
 from tui.widgets.chart_view import ChartView
 from tui.widgets.field import Field
 from tui.widgets.line import Line
@@ -297,7 +298,7 @@ class ProfilesScreen(Screen[None]):
 
     def _open_idea(self, idea: IdeaPlace) -> None:
         def show(texts: dict[int, str]) -> None:
-            self.app.push_screen(Message(idea.title, texts[idea.number]))
+            self.app.push_screen(Message(idea.title, f"{texts[idea.number]}\n\n{idea.about}"))
 
         texts_in_background(self, idea.session, idea.chain, [idea.number], show)
 
