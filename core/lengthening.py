@@ -9,6 +9,7 @@ from core import events as ev
 from core.chain import Chain
 from core.config import Plan
 from core.ending import question_ended
+from core.events.course import TROUBLE
 from core.grading import Grader
 from core.models import Budget, Usage
 from core.providers.tokens import estimate_tokens
@@ -17,9 +18,6 @@ from core.state import State
 from core.stepping import OUTAGE_SECONDS, Stepper
 from core.teams.strategy import Proposal
 from core.together import plain_faults
-
-TROUBLE = "trouble"
-"""Who pauses a session in which calls or scores fail again and again."""
 
 SAID = "it was asked before you said something"
 

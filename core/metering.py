@@ -9,7 +9,7 @@ from core import commands as cmd
 from core import events as ev
 from core.analysis.standings import Run
 from core.chain import Chain
-from core.lengthening import TROUBLE
+from core.events.course import TROUBLE
 from core.models import Budget
 from core.session import Session
 

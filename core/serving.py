@@ -19,8 +19,9 @@ from msgspec.structs import replace
 from core import events as ev
 from core.chain import Writing
 from core.errors import JagstormError, UsageError
+from core.events.course import STORAGE
 from core.lines import encode
-from core.session import STORAGE, Session
+from core.session import Session
 from core.speaking import LONGEST_LINE, Answer, Follow, encode_line, read_line
 from core.store.runner import announce, login_name, noted_runner, withdraw
 from core.text import clean_line

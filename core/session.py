@@ -19,9 +19,10 @@ from core.clock import Clock, SystemClock
 from core.config import Plan
 from core.ending import cut_short, question_ended
 from core.errors import JagstormError, StoreError, UsageError
+from core.events.course import OWN_FIRST, STORAGE, TROUBLE
 from core.feed import Listener, Listeners
 from core.grading import Grader
-from core.lengthening import TROUBLE, Lengthener
+from core.lengthening import Lengthener
 from core.levers import SeedPolicy
 from core.lines import cleaned, with_line
 from core.models import YOU, Budget
@@ -34,12 +35,6 @@ from core.stepping import Stepper
 from core.store.log import EventLog
 from core.tasking import Tasker
 from core.text import shown
-
-OWN_FIRST = "own ideas first"
-"""Who holds a session at its start, while the person writes."""
-
-STORAGE = "storage"
-"""Who pauses a session that could not be written."""
 
 
 class Session:

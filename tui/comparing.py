@@ -19,7 +19,7 @@ from core.analysis.standings import Report, Run, report
 from core.comparing import Comparison, Contest, asks_a_person, smaller
 from core.config import sessions_folder
 from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, EXIT_MODEL, UsageError
-from core.lengthening import TROUBLE
+from core.events.course import TROUBLE
 from core.levers import Each, Off, SeedPolicy
 from core.metering import Limit
 from core.models import TeamSpec

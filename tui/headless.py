@@ -16,8 +16,8 @@ from core.analysis.shares import shares
 from core.chain import Chain
 from core.config import path_of, sessions_folder
 from core.errors import EXIT_ENDED, EXIT_INTERRUPTED, EXIT_MODEL, EXIT_STORE, NotPulledError, StoreError, UsageError
+from core.events.course import OWN_FIRST, STORAGE, TROUBLE
 from core.files import read_file
-from core.lengthening import TROUBLE
 from core.levers import OwnFirst
 from core.lines import encode
 from core.models import Budget
@@ -26,7 +26,7 @@ from core.planning import Wishes, looks_for_models, plan_for
 from core.providers.catalog import Providers
 from core.questions import LONGEST, Question, own_question
 from core.serving import Serving
-from core.session import OWN_FIRST, STORAGE, Session
+from core.session import Session
 from core.settings import Settings
 from core.store import library
 from core.teams.results import EarlierSessions

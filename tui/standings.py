@@ -8,7 +8,7 @@ import click
 
 from core.analysis.intervals import ENOUGH, Interval
 from core.analysis.standings import Alone, Pair, Report, Standing, TeamReport
-from core.lengthening import TROUBLE
+from core.events.course import TROUBLE
 from core.metering import BUDGET, EXHAUSTED
 from core.text import clean_line, counted
 from tui.words import END_WORDS

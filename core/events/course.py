@@ -42,7 +42,19 @@ class QuestionEnded(Event, frozen=True, kw_only=True):
     message: str = ""
 
 
+STORAGE = "storage"
+"""Who pauses a session that could not be written."""
+
+TROUBLE = "trouble"
+"""Who pauses a session in which calls or scores fail again and again."""
+
+OWN_FIRST = "own ideas first"
+"""Who holds a session at its start, while the person writes."""
+
+
 class Paused(Event, frozen=True, kw_only=True):
+    """`by` a person's login name, or one of the three above."""
+
     by: str
     why: str = ""
 

@@ -12,6 +12,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from core.events.course import OWN_FIRST, STORAGE, TROUBLE
 from core.files import read_file, write_private
 from core.levers import POLICY
 from core.models import YOU
@@ -22,7 +23,7 @@ RUNNER_FILE = "runner.json"
 HOST = clean_line(os.uname().nodename, 255)
 """What this machine is called."""
 
-NO_LOGINS = frozenset({YOU, POLICY, "trouble", "storage", "own ideas first"})
+NO_LOGINS = frozenset({YOU, POLICY, STORAGE, TROUBLE, OWN_FIRST})
 """Whom a log names as doers who are nobody's login; names of signals (`SIG...`) are others."""
 
 

@@ -8,8 +8,8 @@ from textual.pilot import Pilot
 
 from core import commands as cmd
 from core import events as ev
+from core.events.course import OWN_FIRST
 from core.levers import OwnFirst
-from core.session import OWN_FIRST
 from core.store.log import read_log
 from tests.app.screens import text_of, until, until_shown
 from tests.app.test_live import app_with

@@ -19,11 +19,11 @@ from core import commands as cmd
 from core import events as ev
 from core import serving
 from core.errors import UsageError
-from core.lengthening import TROUBLE
+from core.events.course import OWN_FIRST, STORAGE, TROUBLE
 from core.levers import POLICY
 from core.models import YOU
 from core.serving import SOCKET_FILE, Serving
-from core.session import OWN_FIRST, STORAGE, Session
+from core.session import Session
 from core.speaking import LONGEST_LINE, UnreachableError, tell
 from core.store.log import is_locked, read_log
 from core.store.runner import HOST, RUNNER_FILE, announce, login_name, noted_runner

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from core import commands as cmd
 from core import events as ev
 from core.errors import UsageError
+from core.events.course import OWN_FIRST
 from core.levers import OwnFirst
-from core.session import OWN_FIRST, Session
+from core.session import Session
 from core.state import fold
 from core.store.log import read_log
 from tests.conftest import Open, make_plan, scripted_team

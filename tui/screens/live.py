@@ -11,8 +11,8 @@ from core import events as ev
 from core.analysis.shares import shares
 from core.chain import Chain
 from core.errors import JagstormError, NotPulledError
+from core.events.course import STORAGE
 from core.feed import LiveFeed
-from core.session import STORAGE
 from core.text import shown
 from tui.deeds import share_lines, task_lines
 from tui.hints import attach_command, resume_command

@@ -9,9 +9,9 @@ from textual.widgets import Footer, Input, Static
 
 from core import commands as cmd
 from core.chain import Chain
+from core.events.course import OWN_FIRST
 from core.feed import LiveFeed
 from core.models import YOU
-from core.session import OWN_FIRST
 from tui.screens.following import Following
 from tui.telling import tell
 from tui.widgets.field import Field

@@ -8,10 +8,9 @@ from textual.binding import Binding, BindingType
 from core import commands as cmd
 from core import events as ev
 from core.chain import Chain, Idea
+from core.events.course import OWN_FIRST, STORAGE, TROUBLE
 from core.feed import LiveFeed
-from core.lengthening import TROUBLE
 from core.models import YOU, TeamSpec
-from core.session import OWN_FIRST, STORAGE
 from core.text import clean_line
 from tui.deeds import LONGEST_NAME, said, standing
 from tui.host import host
