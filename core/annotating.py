@@ -7,9 +7,11 @@ from msgspec.structs import replace
 from core import commands as cmd
 from core import events as ev
 from core.clock import Clock, SystemClock
+from core.errors import UsageError
 from core.lines import cleaned
 from core.obeying import marks
 from core.state import fold
+from core.store.library import example_folder
 from core.store.log import EventLog
 
 
@@ -19,6 +21,8 @@ def annotate(folder: Path, command: cmd.AnyCommand, clock: Clock | None = None) 
     Raises `UsageError` for a command that can't be obeyed or needs a running session, `SessionBusyError` if it is run
     after all, `SessionUnreadableError`, `StoreError`.
     """
+    if folder.resolve() == example_folder().resolve():
+        raise UsageError("The example stays as it is: `jagstorm fork example 5` makes a session of your own of it")
     clock = clock or SystemClock()
     log, record = EventLog.reopen(folder)
     events = list(record.events)

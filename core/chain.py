@@ -96,7 +96,8 @@ def _changed(idea: Idea, event: Change) -> Idea:
             return replace(idea, score=event)
         case ev.IdeaEdited():
             first = idea.original or idea.text
-            return replace(idea, text=event.new, original="" if event.new == first else first, score=None)
+            original = "" if event.new == first else first
+            return replace(idea, text=event.new, original=original, score=_score_of(idea, event.new))
         case ev.IdeaRemoved():
             return replace(idea, removed=True)
         case ev.IdeaRestored():
@@ -107,6 +108,17 @@ def _changed(idea: Idea, event: Change) -> Idea:
             return replace(idea, rating=event.new)
         case ev.IdeaCommented():
             return replace(idea, comment=event.new)
+
+
+def _score_of(idea: Idea, text: str) -> ev.IdeaScored | None:
+    """The scores that an idea had the last time that it said this; None if it never did."""
+    said, found = idea.original or idea.text, None
+    for change in idea.history:
+        if isinstance(change, ev.IdeaEdited):
+            said = change.new
+        elif isinstance(change, ev.IdeaScored) and said == text:
+            found = change
+    return found
 
 
 class Writing(Struct, frozen=True, kw_only=True):
@@ -153,6 +165,8 @@ class Chain(Struct, kw_only=True):
     """Where the lead of this step wants to look."""
     chosen: ev.ProposalChosen | None = None
     """Which proposal of this step was picked."""
+    forgiven: int = 0
+    """The number of the last idea that came before a fork: what failed until then ends nothing here."""
     failures: int = 0
     """Calls in a row that brought no idea since the session last went on, but for those that failed for good."""
     barred: dict[str, ev.ProposalFailed] = field(default_factory=dict)
@@ -276,6 +290,8 @@ class Chain(Struct, kw_only=True):
         """
         count = 0
         for idea in reversed(self.ideas):
+            if idea.number <= self.forgiven:
+                break
             if not idea.counts or idea.score is None:
                 continue
             if not idea.failed:

@@ -112,6 +112,14 @@ def mark_words(idea: Idea) -> list[str]:
     return marks
 
 
+def _scored(event: ev.IdeaEdited, state: State) -> str:
+    """Whether somebody scores what an idea says now."""
+    idea = state.chains[event.question].idea(event.idea)
+    if idea and idea.score:
+        return ", with the scores that it had"
+    return "; nobody scores it, as the session has ended" if state.ended else " and scored anew"
+
+
 def said(event: ev.Event, state: State) -> str:
     """What came of a deed, and when it takes effect; "" for what a screen shows by itself. `state` holds it already."""
     if isinstance(event, ev.TaskFailed) and event.outcome != "cancelled":
@@ -170,7 +178,7 @@ def _done_to_idea(event: ev.Deed, state: State) -> str:
         case ev.IdeaAdded():
             return _joined(event)
         case ev.IdeaEdited():
-            return f"idea {event.idea} is edited and scored anew{_effect(event, state)}"
+            return f"idea {event.idea} is edited{_scored(event, state)}{_effect(event, state)}"
         case ev.IdeaRemoved():
             return f"idea {event.idea} is taken out{_effect(event, state)}"
         case ev.IdeaRestored():

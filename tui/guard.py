@@ -67,8 +67,8 @@ def run_app(
 
 
 def resume_in_app(
-    sessions: str | None,
     session: str,
+    sessions: str | None = None,
     max_ideas: int | None = None,
     budget: "Budget | None" = None,
     config: str | None = None,
@@ -106,7 +106,7 @@ def attach_in_app(sessions: str | None, session: str) -> int:
     stored = _stored(sessions, session)
     check_run(stored)
     reach(stored.folder)
-    return _opened(lambda app: app.attach_session(stored.folder), sessions)
+    return _opened(lambda app: app.attach_session(stored.folder), sessions, back=f"attach {shlex.quote(session)}")
 
 
 def watch_in_app(sessions: str | None, session: str) -> int:
@@ -143,16 +143,18 @@ def _app_class() -> "type[JagstormApp]":
     return JagstormApp
 
 
-def _opened(first: "Callable[[JagstormApp], None]", sessions: str | None, config: str | None = None) -> int:
-    """The app, opened on what `first` opens."""
+def _opened(
+    first: "Callable[[JagstormApp], None]", sessions: str | None, config: str | None = None, back: str = "resume last"
+) -> int:
+    """The app, opened on what `first` opens; `back` is the command that goes there again, should it die."""
 
     def start(leave: Leave) -> int:
         return _app_class()(sessions, first=first, config=config, leave_terminal=leave).launch()
 
-    return _guarded(start, sessions)
+    return _guarded(start, sessions, back)
 
 
-def _guarded(start: Callable[[Leave], int], sessions: str | None) -> int:
+def _guarded(start: Callable[[Leave], int], sessions: str | None, back: str = "resume last") -> int:
     """The app in a child process, and the terminal as it was when that dies."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The app needs a terminal; `jagstorm run` works without one")
@@ -161,7 +163,7 @@ def _guarded(start: Callable[[Leave], int], sessions: str | None) -> int:
     def bury(name: str) -> None:
         _restore(before)
         where = f" --sessions {shlex.quote(shown(sessions))}" if sessions else ""
-        sys.stderr.write(f"jagstorm: the app died ({name}); what was seen is saved: jagstorm resume last{where}\n")
+        sys.stderr.write(f"jagstorm: the app died ({name}); what was seen is saved: jagstorm {back}{where}\n")
 
     return _with_child(start, bury)
 

@@ -21,6 +21,7 @@ from core.files import read_file
 from core.levers import OwnFirst
 from core.lines import encode
 from core.models import Budget
+from core.obeying import LONGEST_IDEA
 from core.opening import begin, resume
 from core.planning import Wishes, looks_for_models, plan_for
 from core.providers.catalog import Providers
@@ -92,7 +93,13 @@ def _own_ideas(path: str) -> list[str]:
         raise UsageError(f"{shown(path)} can't be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{shown(path)} is not UTF-8 text (byte {error.start})") from None
-    ideas = [idea for line in text.splitlines() if (idea := clean(line).strip())]
+    lines = [(number, clean(line).strip()) for number, line in enumerate(text.splitlines(), 1)]
+    for number, idea in lines:
+        if len(idea) > LONGEST_IDEA:
+            raise UsageError(
+                f"{shown(path)}, line {number}: an idea can have {LONGEST_IDEA:,} characters, not {len(idea):,}"
+            )
+    ideas = [idea for _, idea in lines if idea]
     if not ideas:
         raise UsageError(f"{shown(path)} holds no idea: write one a line")
     return ideas

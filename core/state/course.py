@@ -27,6 +27,8 @@ def forked(state: State, event: ev.Forked) -> None:
     state.cost_known = True
     state.input_tokens = state.output_tokens = state.aside_tokens = state.judging_tokens = state.wasted_tokens = 0
     state.generation_seconds = 0.0
+    for chain in state.chains.values():
+        chain.forgiven = chain.ideas[-1].number if chain.ideas else 0
 
 
 def question_started(state: State, event: ev.QuestionStarted) -> None:

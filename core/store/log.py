@@ -96,6 +96,8 @@ class EventLog:
 
         Raises `SessionBusyError` if another process writes it, `SessionUnreadableError`, `StoreError`.
         """
+        if not (folder / EVENTS_FILE).exists():  # nothing is made in a folder that is none of ours, not even a lock
+            raise SessionUnreadableError(f"{shown(folder / EVENTS_FILE)} can't be read: it is not there")
         try:
             (fd, record), lock = _locked(folder, _cut)
         except OSError as error:

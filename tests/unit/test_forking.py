@@ -22,7 +22,7 @@ from core.store import library, listing
 from core.store.forking import OF_A_STEP, fork
 from core.store.log import EventLog, read_log
 from tests.conftest import Open, make_plan, scripted_team
-from tests.scripted import ScriptedProvider, calling
+from tests.scripted import ScriptedProvider, calling, same
 from tests.unit.following import Follower, chain_of
 from tests.unit.test_at_odd_moments import two_questions
 from tests.unit.test_pipelining import SlowScorer, by_prompt
@@ -83,6 +83,17 @@ async def test_at_whatever_idea_the_fork_holds_it_and_all_before_and_goes_on_as_
         assert max(event.step for event in events if isinstance(event, OF_A_STEP)) == whole[number - 1].step
         assert state.resumable
         assert [idea.text for idea in chain_of(await go_on(folder, embedder)).ideas] == [idea.text for idea in whole]
+
+
+async def test_a_fork_where_patience_had_run_out_goes_on(
+    open_session: Open, embedder: WordLlamaEmbedder, sessions: Path
+) -> None:
+    session = open_session(make_plan(patience=2), ScriptedProvider(same))
+    await session.run()
+    last = chain_of(session).ideas[-1].number
+    assert chain_of(session).failing_in_row() == 2
+    forked = await go_on(fork(session.folder, last, sessions), embedder)
+    assert chain_of(forked).responses > last
 
 
 async def test_it_says_where_it_comes_from_and_has_a_plan_of_its_own(open_session: Open, sessions: Path) -> None:

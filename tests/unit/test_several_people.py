@@ -147,6 +147,18 @@ async def test_what_was_undone_since_does_not_stand_in_the_way(open_session: Ope
     assert (idea_of(session, 1).removed, idea_of(session, 1).rating, session.state.deeds) == (False, 0, [])
 
 
+async def test_an_edit_that_is_undone_gives_the_scores_back_also_when_nobody_scores_any_more(
+    open_session: Open,
+) -> None:
+    session = open_session(plain_plan(3))
+    await session.run()
+    before = idea_of(session, 2)
+    session.send(cmd.EditIdea(idea=2, text=OWN))
+    assert idea_of(session, 2).score is None
+    session.send(cmd.Undo())
+    assert (idea_of(session, 2).text, idea_of(session, 2).score) == (before.text, before.score)
+
+
 async def test_a_policys_seed_that_is_brought_back_is_still_the_policys(open_session: Open) -> None:
     session = open_session(replace(plain_plan(8), seeds=Every(steps=3, lasts=50)), bank=lambda: BANK)
     after(session, 3, cmd.WithdrawSeed(id="s1"), cmd.Undo())
