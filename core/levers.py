@@ -18,10 +18,14 @@ POLICY = "policy"
 Steps = Annotated[int, Meta(ge=1, le=100_000)]
 
 
+LONGEST_NAME = 500
+"""Characters of a seed's name."""
+
+
 class Seed(Struct, frozen=True, kw_only=True):
     """Outside content for a prompt."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=500)]
+    name: Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
     text: Annotated[str, Meta(max_length=20_000)] = ""
     """For a seed its mechanism; for other levers nothing is needed beside the name."""
     lever: Lever = "seed"

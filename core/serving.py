@@ -160,19 +160,25 @@ class Serving:
 
     def _hear(self, said: bytes, by: str, line: asyncio.StreamWriter) -> None:
         """Obey what somebody said, and answer; `by` is who it was, whatever the line says."""
-        answer = Answer(ok=True)
         try:
             asked = read_line(said)
             if isinstance(asked, Follow):
                 self._let_follow(line)
                 return
             self.session.send(replace(asked, by=by))
+            answer = Answer(ok=True, unsaved=self._unsaved.why if self._unsaved else "")
         except JagstormError as error:
             answer = Answer(error=clean_line(error.message, 500))
         except Exception as bug:  # for the loop to report; but whoever spoke waits for an answer
             line.write(encode_line(Answer(error=clean_line(f"It failed by a fault inside jagstorm: {bug!r}", 500))))
             raise
         line.write(encode_line(answer))
+
+    @property
+    def _unsaved(self) -> ev.Paused | None:
+        """The pause of a session that can't be written."""
+        paused = self.session.state.paused
+        return paused if paused and paused.by == STORAGE else None
 
     def _let_follow(self, line: asyncio.StreamWriter) -> None:
         """Tell them where the session is, what the log does not say of it, and from now on every event."""
@@ -197,8 +203,8 @@ class Serving:
                 )
             if chain.scoring and not state.retry:
                 yield chain.scoring
-        if state.paused and state.paused.by == STORAGE:
-            yield replace(state.paused, seq=-1)
+        if self._unsaved:
+            yield replace(self._unsaved, seq=-1)
 
     def _tell(self, event: ev.Event) -> None:
         if self._followers:

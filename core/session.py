@@ -134,6 +134,7 @@ class Session:
             except StoreError as error:
                 trouble = error
         apply(self._state, event)
+        self._tasker.heed(event)
         if self._state.paused:
             self._may_go_on.clear()
         else:
@@ -194,7 +195,6 @@ class Session:
         """Tell of what a person did, and have the run take note of it."""
         for event in events:
             self.emit(event)
-            self._tasker.heed(event)
             match event:
                 case ev.TaskGiven():
                     self._start(partial(self._work, event))

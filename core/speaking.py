@@ -1,7 +1,8 @@
 """What goes over the socket of a running session, and one command said over it.
 
-A line to the runner is a command as JSON, or `{"type": "follow"}`; each is answered by one line: `{"ok": true}` or
-`{"error": "why not"}`. Who follows is sent every event from then on, a line each, those that are not stored too.
+A line to the runner is a command as JSON, or `{"type": "follow"}`; each is answered by one line: `{"ok": true}`, with
+`"unsaved": "why"` while nothing can be written, or `{"error": "why not"}`. Who follows is sent every event from then
+on, a line each, those that are not stored too.
 """
 
 import socket
@@ -35,6 +36,8 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ok: bool = False
     error: str = ""
     """Why it can't be obeyed, in one line."""
+    unsaved: str = ""
+    """Why it is obeyed and not written; "" where it is."""
     seq: int | None = None
     """To who follows: the number of the newest event in the log."""
     t: float | None = None
@@ -91,6 +94,15 @@ def reach(folder: Path) -> Runner:
     raise UnreachableError(f"Nobody runs {shown(folder.name)}")
 
 
+def is_reachable(folder: Path) -> bool:
+    """Whether somebody runs the session in `folder` who can be reached from here."""
+    try:
+        reach(folder)
+    except UnreachableError:
+        return False
+    return True
+
+
 def _reachable(folder: Path, runner: Runner | None) -> Runner:
     look = f"`jagstorm watch {shown(folder.name)}` works from here"
     if runner is None:
@@ -102,8 +114,8 @@ def _reachable(folder: Path, runner: Runner | None) -> Runner:
     return runner
 
 
-def tell(folder: Path, command: AnyCommand) -> None:
-    """Have the runner of the session in `folder` obey a command.
+def tell(folder: Path, command: AnyCommand) -> Answer:
+    """Have the runner of the session in `folder` obey a command; by the time it answers, the log says what came of it.
 
     Raises `UsageError` with the reason where it can't be obeyed, `UnreachableError` where nobody can be told.
     """
@@ -119,6 +131,7 @@ def tell(folder: Path, command: AnyCommand) -> None:
         raise unreachable(runner, error) from None
     if not answer.ok:
         raise UsageError(answer.error)
+    return answer
 
 
 def unreachable(runner: Runner, error: OSError) -> UnreachableError:

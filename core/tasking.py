@@ -25,6 +25,9 @@ from core.task_prompts import (
 )
 from core.together import being_cancelled
 
+ROOM = {"merge": 400, "develop": 900, "deny": 60}
+"""Tokens that an answer may have at least, by task: members that write short ideas have less room of their own."""
+
 
 class Tasker:
     """Does tasks, and tells `emit` of it; `team` is the team at work, `elapsed` gives the session's seconds."""
@@ -60,26 +63,29 @@ class Tasker:
             self._bring_in(chain, task, done)
         return done is not None and task.task != "develop"
 
-    def heed(self, deed: ev.Event) -> None:
-        """Ask anew what was asked with something that stands no longer since `deed`."""
+    def heed(self, event: ev.Event) -> None:
+        """Ask anew what was asked with something that stands no longer since `event`, or of a team that has left."""
         for asking in self._asking.values():
-            if self._takes_back(deed, asking):
+            if self._takes_back(event, asking):
                 asking.outdated = True
                 asking.call.cancel()
 
-    def _takes_back(self, deed: ev.Event, asking: "_Asking") -> bool:
-        match deed:
+    def _takes_back(self, event: ev.Event, asking: "_Asking") -> bool:
+        match event:
+            case ev.TeamChanged():
+                return True
             case ev.IdeaEdited() | ev.IdeaRemoved():
-                return deed.question == asking.task.question and deed.idea in asking.task.ideas
+                return event.question == asking.task.question and event.idea in asking.task.ideas
             case ev.SeedWithdrawn() | ev.SeedPolicySet():
                 return any(self._state.seeds[seed].withdrawn for seed in asking.seeds)
             case ev.SteerWithdrawn():
-                return deed.id in asking.steers
+                return event.id in asking.steers
         return False
 
     async def _ask(self, chain: Chain, task: ev.TaskGiven) -> ev.TaskDone | None:
         """One call; None if it brought nothing. Where it is to be asked for again, the task is still there."""
         name, model = _worker(self._team())
+        model = replace(model, max_tokens=max(model.max_tokens, min(ROOM[task.task], model.context // 3)))
         try:
             await self._caller.provider_for(model.provider).prepare(model)
         except ModelUnavailableError as error:
@@ -103,7 +109,7 @@ class Tasker:
         if asking.outdated:  # it came at the very moment
             self._emit(_failed(task, name, "cancelled", "cancelled", call))
             return None
-        text = _read(task, call.answer)[:LONGEST_IDEA] if outcome == "ok" else ""
+        text = _read(task, call.answer)[:LONGEST_IDEA] if outcome == "ok" or _is_of_use(task, outcome) else ""
         if not text:
             self._emit(_failed(task, name, "empty" if outcome == "ok" else outcome, call.message, call))
             return None
@@ -178,6 +184,11 @@ class _Asking(Struct):
 def _failed(task: ev.TaskGiven, name: str, outcome: Outcome, message: str, call: Call | None = None) -> ev.TaskFailed:
     failed = ev.TaskFailed(question=task.question, id=task.id, member=name, outcome=outcome, message=message)
     return failed if call is None else replace(failed, kind=call.kind or "", usage=call.usage, cost=call.cost)
+
+
+def _is_of_use(task: ev.TaskGiven, outcome: Outcome) -> bool:
+    """Whether what was cut off is something all the same."""
+    return outcome == "truncated" and task.task == "develop"
 
 
 def _impossible(chain: Chain, task: ev.TaskGiven) -> str:

@@ -9,18 +9,21 @@ import msgspec
 from msgspec.structs import replace
 
 from core import commands as cmd
+from core import events as ev
 from core.annotating import annotate
 from core.attached import LOOK_EVERY, is_run
 from core.config import sessions_folder
-from core.errors import JagstormError, UsageError
+from core.errors import JagstormError, StoreError, UsageError
 from core.lines import encode
-from core.speaking import Follow, UnreachableError, read_line, tell
+from core.speaking import Answer, Follow, UnreachableError, read_line, tell
+from core.state import State, apply
 from core.store import library
 from core.store.library import StoredSession
 from core.store.log import is_locked
 from core.store.runner import login_name
 from core.store.tail import LogTail
-from core.text import shown
+from core.text import clean_line, shown
+from tui.deeds import sentence
 from tui.hints import resume_command
 
 
@@ -48,14 +51,67 @@ def watch_as_json(sessions: str | None, session: str) -> int:
         sleep(LOOK_EVERY)
 
 
-def send(sessions: str | None, session: str, command: cmd.AnyCommand) -> int:
-    """Have whoever runs a session obey; where nobody does, its ideas can be marked. Returns the exit code."""
-    folder = library.find(sessions_folder(sessions), session)
-    if is_locked(folder):
-        tell(folder, command)
-    else:
-        annotate(folder, replace(command, by=login_name(os.getuid())))
+def send(sessions: str | None, session: str, command: cmd.AnyCommand, *, quiet: bool = False) -> int:
+    """Have whoever runs a session obey; where nobody does, its ideas can be marked.
+
+    Says what came of it, unless `quiet`. Returns the exit code. Raises `StoreError` if it is obeyed and not written.
+    """
+    before = library.load(library.find(sessions_folder(sessions), session))
+    answer = _obeyed(before.folder, replace(command, by=login_name(os.getuid())))
+    if answer.unsaved:
+        raise StoreError(f"Taken, but not saved: {answer.unsaved}")
+    if not quiet:
+        for line in _came_of(command, before):
+            click.echo(line)
     return 0
+
+
+def _obeyed(folder: Path, command: cmd.AnyCommand) -> Answer:
+    if is_locked(folder):
+        return tell(folder, command)
+    annotate(folder, command)
+    return Answer(ok=True)
+
+
+def _came_of(command: cmd.AnyCommand, before: StoredSession) -> list[str]:
+    """A line for each thing that the log says to have come of a command that has just been obeyed."""
+    state, who, lines = before.state(), login_name(os.getuid()), []
+    for event in LogTail(before.folder, before.record.size).read():
+        apply(state, event)
+        lines.append(_line(event, state, who))
+    return [line for line in lines if line] or [_to_come(command)]
+
+
+def _line(event: ev.Event, state: State, who: str) -> str:
+    """What an event says that came of a person's command; "" for one that did not, as far as its `by` says."""
+    match event:
+        case ev.Notice():
+            return event.text
+        case ev.StepDropped():
+            return f"Step {event.step} is asked anew: {clean_line(event.why)}"
+        case ev.ProposalChosen() if event.chooser == who:
+            return sentence(event, state)
+        case ev.TeamWanted(by=by) if by == who:
+            return f"Team {clean_line(event.team.name, 80)} goes on from the next step"
+        case ev.Paused(by=by) if by == who:
+            return "Paused"
+        case ev.Resumed(by=by) if by == who:
+            return "Goes on"
+        case ev.Deed(by=by) | ev.TaskGiven(by=by) | ev.PipeliningSet(by=by) if by == who:
+            return sentence(event, state)
+    return ""
+
+
+def _to_come(command: cmd.AnyCommand) -> str:
+    """What is said of a command of which the log says nothing."""
+    match command:
+        case cmd.DrawSeed():
+            return "A seed is being drawn"
+        case cmd.Stop():
+            return "The session is told to stop"
+        case cmd.SaveElsewhere(folder=folder):
+            return f"The session goes on in a copy under {shown(folder)}"
+    return "Nothing changed: it was so already"
 
 
 def command_in(line: str) -> cmd.AnyCommand:

@@ -112,6 +112,14 @@ def mark_words(idea: Idea) -> list[str]:
     return marks
 
 
+_NOTHING: dict[str, str] = {
+    "truncated": "the answer was cut off, as it became too long",
+    "empty": "the answer held nothing of use",
+    "refused": "the model refused",
+}
+"""Why an answer brought nothing, where no message says so."""
+
+
 def _scored(event: ev.IdeaEdited, state: State) -> str:
     """Whether somebody scores what an idea says now."""
     idea = state.chains[event.question].idea(event.idea)
@@ -123,17 +131,23 @@ def _scored(event: ev.IdeaEdited, state: State) -> str:
 def said(event: ev.Event, state: State) -> str:
     """What came of a deed, and when it takes effect; "" for what a screen shows by itself. `state` holds it already."""
     if isinstance(event, ev.TaskFailed) and event.outcome != "cancelled":
-        return f"The team could not do what was asked: {event.message or event.outcome}"
+        return f"The team could not do what was asked: {event.message or _NOTHING.get(event.outcome, event.outcome)}"
     if not isinstance(event, Done) or (by := _said_by(event)) in (POLICY, ""):
         return ""
-    undone = isinstance(event, ev.Deed) and event.undoes is not None
-    if isinstance(event, ev.IdeaRated | ev.IdeaCommented | ev.ProposalChosen) and by == YOU and not undone:
+    if isinstance(event, ev.IdeaRated | ev.IdeaCommented | ev.ProposalChosen) and by == YOU and not _undoes(event):
         return ""
+    words = sentence(event, state)
+    return words if by == YOU or not words else f"{clean_line(by, LONGEST_NAME)}: {words}"
+
+
+def sentence(event: Done, state: State) -> str:
+    """What came of a deed, and when it takes effect, whoever did it; "" for an idea that YOU added."""
     words = _done(event, state)
-    if not words:
-        return ""
-    who = "" if by == YOU else f"{clean_line(by, LONGEST_NAME)}: "
-    return f"{who}{'Undone: ' if undone else ''}{words if undone else words[0].upper() + words[1:]}"
+    return f"Undone: {words}" if words and _undoes(event) else words[:1].upper() + words[1:]
+
+
+def _undoes(event: Done) -> bool:
+    return isinstance(event, ev.Deed) and event.undoes is not None
 
 
 def _said_by(event: Done) -> str:

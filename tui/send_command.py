@@ -3,6 +3,7 @@
 Each subcommand makes one command of `core.commands`. Nothing heavy is imported before it runs.
 """
 
+import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,7 @@ class _Words(click.Group):
 @SESSION
 @SESSIONS
 @CONFIG
+@click.option("-q", "--quiet", is_flag=True, help="Don't say what came of it.")
 @click.pass_context
 def send(context: click.Context, /, **options: Any) -> None:
     """Tell a session something, wherever it runs: jagstorm send last pin 3.
@@ -58,7 +60,8 @@ def _say(context: click.Context, command: "AnyCommand") -> None:
     with held_signals():
         from tui.attaching import send as deliver
 
-    context.exit(deliver(context.obj["sessions"], context.obj["session"], command))
+    said_to = context.obj
+    context.exit(deliver(said_to["sessions"], said_to["session"], command, quiet=said_to["quiet"]))
 
 
 def _text(words: tuple[str, ...]) -> str:
@@ -207,8 +210,14 @@ def draw(context: click.Context, distance: Any, field: str, steps: int, keep: bo
 @click.pass_context
 def seeds(context: click.Context, when: Any) -> None:
     """When seeds come by themselves: off, hand, every:N, plateau, each, each:NAME."""
-    from core.commands import SetSeeds
+    from msgspec.structs import replace
 
+    from core.commands import SetSeeds
+    from core.levers import Each
+    from core.seeds.sources import banked
+
+    if isinstance(when, Each) and when.seed:
+        when = replace(when, seed=banked().get(when.seed).name)
     _say(context, SetSeeds(policy=when))
 
 
@@ -218,10 +227,15 @@ def _lever(name: str, about: str) -> None:
     @click.pass_context
     def command(context: click.Context, words: tuple[str, ...]) -> None:
         from core.commands import InjectSeed
-        from core.levers import Seed
+        from core.levers import LONGEST_NAME, Seed
         from core.text import clean_line
 
-        lever = Seed(name=clean_line(_text(words)), lever=name)  # type: ignore[arg-type]
+        text = clean_line(_text(words))
+        if not text:
+            raise click.UsageError(f"A {name} needs some words", context)
+        if len(text) > LONGEST_NAME:
+            raise click.UsageError(f"A {name} can have {LONGEST_NAME} characters, not {len(text):,}", context)
+        lever = Seed(name=text, lever=name)  # type: ignore[arg-type]
         _say(context, InjectSeed(seed=lever, steps=None))
 
 
@@ -279,10 +293,8 @@ def choose(context: click.Context, picks: tuple[str, ...]) -> None:
     from core.commands import Choose
 
     none = picks == ("none",)
-    if not none and (
-        len(picks) > 2 or not all(pick.isascii() and pick.isdecimal() and len(pick) < 4 for pick in picks)
-    ):
-        raise click.UsageError("Pick by number: one, as in 2, two, as in 1 3, or none", context)
+    if not none and (len(picks) > 2 or not all(re.fullmatch("[1-9][0-9]{0,2}", pick) for pick in picks)):
+        raise click.UsageError("Pick by number from 1: one, as in 2, two, as in 1 3, or none", context)
     _say(context, Choose(picks=() if none else tuple(int(pick) for pick in picks)))
 
 
@@ -297,6 +309,8 @@ def team(context: click.Context, name: str) -> None:
     from core.teams.results import EarlierSessions
     from tui.settings import models_here, settings_with_keys
 
+    if not name.strip():
+        raise click.UsageError("A team is named: `jagstorm teams` lists them", context)
     settings, wishes = settings_with_keys(context.obj["config"]), Wishes(team=name)
     found = models_here(settings) if looks_for_models(wishes, settings) else None
     results = EarlierSessions(sessions_folder(context.obj["sessions"]))

@@ -18,7 +18,7 @@ from textual.worker import Worker, WorkerState
 
 from core import commands as cmd
 from core.config import Plan
-from core.errors import EXIT_INTERRUPTED, JagstormError
+from core.errors import EXIT_INTERRUPTED, JagstormError, SessionBusyError
 from core.models import Budget
 from core.providers.catalog import Providers
 from core.settings import Settings
@@ -118,10 +118,20 @@ class SessionApp(App[int]):
         budget: Budget | None = None,
         on_fault: Callable[[JagstormError], None] | None = None,
     ) -> None:
-        """Take up an earlier session and show it; if that can't be, tell `on_fault`, by default with a dialog."""
-        from core.opening import resume
+        """Take up an earlier session and show it; if that can't be, tell `on_fault`, by default with a dialog.
 
-        self._open(lambda: resume(folder, self.providers, max_ideas, budget), on_fault or self.show_fault)
+        Where another has just taken it up, show what that one runs.
+        """
+        from core.opening import resume
+        from core.speaking import is_reachable
+
+        def fault(error: JagstormError) -> None:
+            if isinstance(error, SessionBusyError) and is_reachable(folder):
+                self.attach_session(folder)
+            else:
+                self.show_fault(error)
+
+        self._open(lambda: resume(folder, self.providers, max_ideas, budget), on_fault or fault)
 
     def _open(self, opened: "Callable[[], Session]", on_fault: Callable[[JagstormError], None]) -> None:
         from tui.screens.live import LiveScreen

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from core.analysis.shares import shares
 from core.chain import Chain, Idea
 from core.exchange.authors import authors
 from core.exchange.oddities import odd_words
@@ -107,6 +108,8 @@ def _facts(session: StoredSession, state: State) -> Iterator[tuple[str, str]]:
         yield "Imported from", f"{plan.origin.file} ({plan.origin.model}, temperature {plan.origin.temperature})"
     if state.forked:
         yield "Forked from", f"{state.forked.session}, after idea {state.forked.idea}"
+    if found := shares(state.chains.values()):
+        yield "Pinned and rated", ", ".join(f"{each.marked} by {each.author} ({each.of_marked:.0%})" for each in found)
     yield "Session", shown(session.folder.name)
 
 

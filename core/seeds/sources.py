@@ -82,8 +82,8 @@ def stock_of_questions(question: Question, own_files: Sequence[Path]) -> Stock:
 def typed(line: str) -> Seed:
     """What a person typed: a name, or a name and a mechanism with a colon between. Raises `UsageError`."""
     line = clean_line(line)
-    if not line:
-        raise UsageError("A seed needs some words")
+    if not line.partition(":")[0]:
+        raise UsageError(f"A seed needs some words{' before the colon' if line else ''}")
     if len(line) > LONGEST_TEXT:
         raise UsageError(f"A seed can have {LONGEST_TEXT:,} characters, not {len(line):,}")
     name, _, text = line.partition(": ")

@@ -109,6 +109,21 @@ async def test_who_attaches_has_a_say_and_leaves_the_session_running(sessions: P
     await run
 
 
+async def test_who_resumes_what_another_has_just_resumed_sees_what_that_one_runs(sessions: Path) -> None:
+    provider = HeldProvider()
+    session = begin(sessions, make_plan(max_ideas=2), Providers({"scripted": provider}))
+    run = asyncio.create_task(Serving(session).run())
+    app = app_with(sessions, ScriptedProvider(varied))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await provider.halfway.wait()
+        app.resume_session(session.folder)
+        await until(pilot, lambda: isinstance(app.screen, AttachedScreen))
+        await until_shown(pilot, "Couple the")
+    assert not run.done()
+    provider.go_on.set()
+    await run
+
+
 async def test_what_can_t_be_obeyed_is_said_on_the_screen_of_who_said_it(sessions: Path) -> None:
     provider = HeldProvider()
     session = begin(sessions, make_plan(max_ideas=1), Providers({"scripted": provider}))

@@ -4,67 +4,27 @@ import asyncio
 import io
 import json
 import os
+import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from time import sleep
 from typing import Any
 
 import pytest
 
 from core import commands as cmd
+from core.errors import StoreError
 from core.lines import EVENTS_FILE
-from core.seeds.sources import banked, of_bank
-from core.serving import Serving
-from core.session import Session
+from core.speaking import Answer
 from core.store.log import EventLog, is_locked
 from core.store.runner import HOST, RUNNER_FILE, login_name
 from tests.command.conftest import Jagstorm
+from tests.command.elsewhere import Elsewhere
 from tests.conftest import QUESTION, Open, make_plan
-from tests.scripted import HeldProvider
 from tui import attaching
 
 WHO = login_name(os.getuid())
-
-
-class Elsewhere(Thread):
-    """A session that is run beside this thread, as another process would run it; its second idea does not come."""
-
-    def __init__(self, open_session: Open) -> None:
-        super().__init__(daemon=True)
-        self._open = open_session
-        self._ready = Event()
-        self.session: Session
-
-    def __enter__(self) -> "Elsewhere":
-        self.start()
-        assert self._ready.wait(20)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(RuntimeError):  # it has ended
-            self._loop.call_soon_threadsafe(self.session.send, cmd.Stop())
-        self.join(20)
-
-    def run(self) -> None:
-        asyncio.run(self._run())
-
-    async def _run(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        provider = HeldProvider()
-        self.session = self._open(make_plan(), provider, bank=lambda: of_bank(banked().seeds))
-        run = asyncio.create_task(Serving(self.session).run())
-        await provider.halfway.wait()
-        before, provider.go_on = provider.go_on, asyncio.Event()
-        provider.halfway.clear()
-        before.set()
-        await provider.halfway.wait()
-        self._ready.set()
-        await run
-
-    def end_in(self, seconds: float) -> None:
-        self._loop.call_soon_threadsafe(self._loop.call_later, seconds, self.session.send, cmd.Stop())
 
 
 @pytest.fixture
@@ -121,9 +81,60 @@ def test_what_is_said_is_done_and_the_log_says_by_whom(
     jagstorm: Jagstorm, running: Path, words: list[str], done: dict[str, Any]
 ) -> None:
     before = len(log(running))
-    assert jagstorm("send", "last", *words) == (0, "", "")
+    code, out, err = jagstorm("send", "last", *words)
+    assert (code, len(out.splitlines()) > 0, err) == (0, True, "")
     event = _wait_for(running, before, done)
     assert WHO in (event.get("by"), event.get("message"))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["seed", "ice", "--steps", "1"], "Seed “ice” from step 3 on, for 1 idea"),
+        (["language", "German"], "Language “German” from step 3 on"),
+        (["rate", "1", "5"], "Idea 1 has 5 of 5"),
+        (["add", "Weigh it."], "Idea 2 is added"),
+        (["develop", "1"], "Working out idea 1"),
+        (["seeds", "each:quorum SENSING"], "Seeds: “Quorum sensing” in every step"),
+        (["pipelining", "off"], "Each idea waits for the last one's scores"),
+        (["team", "embedded-solo"], "Team embedded-solo goes on from the next step"),
+        (["pause"], "Paused"),
+        (["stop"], "The session is told to stop"),
+        (["unpin", "1"], "Nothing changed: it was so already"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_came_of_it_is_said_as_the_screen_says_it(
+    jagstorm: Jagstorm, running: Path, words: list[str], said: str
+) -> None:
+    code, out, err = jagstorm("send", "last", *words)
+    assert (code, out.splitlines()[0], err) == (0, said, "")
+
+
+def test_a_seed_that_is_drawn_is_named_if_it_has_come_already(jagstorm: Jagstorm, running: Path) -> None:
+    code, out, _ = jagstorm("send", "last", "draw")
+    assert code == 0
+    assert re.fullmatch("A seed is being drawn\n|Seed “.+” from step 3 on, for 1 idea\n", out)
+
+
+def test_whoever_wants_it_quiet_is_told_only_what_is_wrong(jagstorm: Jagstorm, running: Path) -> None:
+    assert jagstorm("send", "-q", "last", "pin", "1") == (0, "", "")
+    assert jagstorm("send", "-q", "last", "pin", "7").err == "jagstorm: There is no idea 7: the last is 1\n"
+
+
+def test_what_is_taken_and_can_not_be_written_is_not_passed_off_as_done(
+    jagstorm: Jagstorm, running: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(log: EventLog) -> None:
+        raise StoreError("The disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EventLog, "flush", full)
+        for words in (["pin", "1"], ["add", "Weigh it."]):
+            code, out, err = jagstorm("send", "last", *words)
+            assert (code, out, err) == (5, "", "jagstorm: Taken, but not saved: The disk is full\n")
+    assert jagstorm("send", "last", "resume").code == 0
+    assert {"idea_pinned", "idea_added"} <= {event["type"] for event in log(running)}
 
 
 def _wait_for(folder: Path, before: int, done: dict[str, Any]) -> dict[str, Any]:
@@ -173,9 +184,14 @@ def test_a_pick_is_one_or_two_or_none(
     jagstorm: Jagstorm, running: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], picks: tuple[int, ...]
 ) -> None:
     said: list[cmd.AnyCommand] = []
-    monkeypatch.setattr(attaching, "tell", lambda folder, command: said.append(command))
+
+    def heard(folder: Path, command: cmd.AnyCommand) -> Answer:
+        said.append(command)
+        return Answer(ok=True)
+
+    monkeypatch.setattr(attaching, "tell", heard)
     assert jagstorm("send", "last", "choose", *words).code == 0
-    assert said == [cmd.Choose(picks=picks)]
+    assert said == [cmd.Choose(picks=picks, by=WHO)]
 
 
 def test_a_text_can_come_from_standard_input(
@@ -199,7 +215,7 @@ def test_another_team_goes_on(jagstorm: Jagstorm, running: Path) -> None:
         (["withdraw", "g3"], "There is no instruction 'g3': there is none yet"),
         (["choose", "1"], "There is nothing to pick from now"),
         (["choose", "none"], "There is nothing to pick from now"),
-        (["choose", "1", "2", "3"], "Pick by number: one, as in 2, two, as in 1 3, or none"),
+        (["choose", "1", "2", "3"], "Pick by number from 1: one, as in 2, two, as in 1 3, or none"),
         (["choose", "first"], "Pick by number"),
         (["undo"], "There is nothing to undo"),
         (["merge", "1"], "2 to 10 ideas can be merged"),
@@ -209,7 +225,13 @@ def test_another_team_goes_on(jagstorm: Jagstorm, running: Path) -> None:
         (["pin", "one"], "'one' is not a valid integer"),
         (["pin"], "Missing argument 'IDEA'"),
         (["add", "  "], "An idea needs some words"),
-        (["language", " "], "no command"),
+        (["choose", "0"], "Pick by number from 1"),
+        (["language", ""], "A language needs some words"),
+        (["persona", "x" * 3000], "A persona can have 500 characters, not 3,000"),
+        (["team", ""], "A team is named: `jagstorm teams` lists them"),
+        (["seed", ":"], "A seed needs some words before the colon"),
+        (["seed", ": they sing"], "A seed needs some words before the colon"),
+        (["seeds", "each:quorum sensng"], "There is no seed 'quorum sensng'; the nearest: Quorum sensing"),
         (["draw", "--field", "cooking"], "There is no field 'cooking'"),
         (["seeds", "sometimes"], "off, hand, every:N"),
         (["pinn", "1"], "No command 'pinn': did you mean pin?"),
@@ -219,7 +241,7 @@ def test_another_team_goes_on(jagstorm: Jagstorm, running: Path) -> None:
         (["--json", "{"], "This is no command"),
         ([], "Missing command"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
 )
 def test_what_can_t_be_done_is_said_in_a_line(jagstorm: Jagstorm, running: Path, words: list[str], why: str) -> None:
     before = log(running)
@@ -230,9 +252,11 @@ def test_what_can_t_be_done_is_said_in_a_line(jagstorm: Jagstorm, running: Path,
 
 
 def test_ideas_of_a_session_that_nobody_runs_can_be_marked(jagstorm: Jagstorm, ended: Path) -> None:
-    assert jagstorm("send", "last", "rate", "2", "4") == (0, "", "")
+    assert jagstorm("send", "last", "rate", "2", "4") == (0, "Idea 2 has 4 of 5\n", "")
     rated = log(ended)[-1]
     assert (rated["type"], rated["idea"], rated["new"], rated["by"]) == ("idea_rated", 2, 4, WHO)
+    assert jagstorm("send", "last", "rate", "2", "4") == (0, "Nothing changed: it was so already\n", "")
+    assert jagstorm("send", "last", "undo") == (0, "Undone: idea 2 has no rating\n", "")
     code, _, err = jagstorm("send", "last", "pause")
     assert (code, err) == (2, "jagstorm: The session has ended: its ideas can be marked; for more, resume it first\n")
 
@@ -343,8 +367,8 @@ def test_a_fork_may_name_the_question(jagstorm: Jagstorm, ended: Path) -> None:
 
 
 def test_what_is_said_of_an_idea_may_name_the_question(jagstorm: Jagstorm, ended: Path) -> None:
-    assert jagstorm("send", "last", "pin", "1", "--question-id", QUESTION.id) == (0, "", "")
-    assert jagstorm("send", "last", "comment", "1", "Good", "--question-id", QUESTION.id) == (0, "", "")
+    assert jagstorm("send", "last", "pin", "1", "--question-id", QUESTION.id) == (0, "Idea 1 is pinned\n", "")
+    assert jagstorm("send", "last", "comment", "1", "Good", "--question-id", QUESTION.id).code == 0
     assert [event["type"] for event in log(ended)[-2:]] == ["idea_pinned", "idea_commented"]
     before = log(ended)
     for words in (["pin", "1"], ["rate", "1", "3"], ["edit", "1", "New"], ["remove", "2"]):

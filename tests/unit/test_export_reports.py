@@ -74,6 +74,10 @@ def test_pinned_and_rated_ideas_come_first() -> None:
     ]
 
 
+def test_it_says_whose_ideas_were_thought_well_of() -> None:
+    assert "Pinned and rated: 1 by anna (33%), 1 by bert (33%), 1 by cleo (33%)" in whole(markdown([rich()]))
+
+
 def test_an_idea_says_its_scores_its_seed_and_what_became_of_it() -> None:
     text = whole(markdown([rich()]))
     assert "*novelty 0.42, coherence 88, judged novelty 0.30; seed: error-correcting codes*" in text

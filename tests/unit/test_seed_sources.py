@@ -96,7 +96,12 @@ def test_a_typed_line_is_a_name_or_a_name_and_a_mechanism(line: str, seed: Seed)
 
 
 @pytest.mark.parametrize(
-    ("line", "said"), [(" \t", "A seed needs some words"), ("w" * 20_001, "can have 20,000 characters, not 20,001")]
+    ("line", "said"),
+    [
+        (" \t", "A seed needs some words"),
+        (": low notes", "A seed needs some words before the colon"),
+        ("w" * 20_001, "can have 20,000 characters, not 20,001"),
+    ],
 )
 def test_a_line_that_is_no_seed_says_why(line: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):

@@ -18,14 +18,14 @@ import pytest
 from core import commands as cmd
 from core import events as ev
 from core import serving
-from core.errors import UsageError
+from core.errors import StoreError, UsageError
 from core.events.course import OWN_FIRST, STORAGE, TROUBLE
 from core.levers import POLICY
 from core.models import YOU
 from core.serving import SOCKET_FILE, Serving
 from core.session import Session
 from core.speaking import LONGEST_LINE, UnreachableError, tell
-from core.store.log import is_locked, read_log
+from core.store.log import EventLog, is_locked, read_log
 from core.store.runner import HOST, RUNNER_FILE, announce, login_name, noted_runner
 from tests.conftest import Open, make_plan
 from tests.scripted import HeldProvider
@@ -87,6 +87,18 @@ async def test_several_lines_are_answered_in_order(held: Session) -> None:
     assert first == {"error": "There is no idea 1: there is none yet"}
     assert (second, third) == ({"ok": True}, {"ok": True})
     assert chain_of(held).ideas[0].pinned
+
+
+async def test_while_nothing_can_be_written_the_answer_says_why(held: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(log: EventLog) -> None:
+        raise StoreError("The disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EventLog, "flush", full)
+        said = b'{"type":"add_idea","text":"Weigh it from below."}\n'
+        assert await answers(held.folder, said) == [{"ok": True, "unsaved": "The disk is full"}]
+    assert await answers(held.folder, b'{"type":"resume"}\n') == [{"ok": True}]
+    assert [type(event) for event in read_log(held.folder).events if isinstance(event, ev.IdeaAdded)] == [ev.IdeaAdded]
 
 
 async def test_whatever_a_line_says_the_log_has_the_login_name(held: Session) -> None:

@@ -12,12 +12,13 @@ from core import events as ev
 from core.clock import SystemClock
 from core.errors import UsageError
 from core.levers import POLICY, Every, Off, Seed
-from core.models import Budget
+from core.models import Budget, ModelSpec, Prompt
 from core.scoring.scorer import ChainScorer
 from core.session import Session
 from core.state import fold
 from core.store import library
 from core.store.log import read_log
+from core.tasking import ROOM
 from tests.conftest import Open, make_plan, scripted_team
 from tests.scripted import ScriptedProvider, calling, varied
 from tests.unit.following import Follower, chain_of
@@ -239,6 +240,22 @@ async def test_a_task_whose_prompt_holds_what_stands_no_longer_is_asked_anew(
     assert set(held.steers) == ({STEER} if STEER in second else set())
 
 
+async def test_a_task_goes_with_the_team(open_session: Open) -> None:
+    provider = SlowMerger()
+    session = open_session(plain_plan(6), provider)
+    after(session, 2, cmd.MergeIdeas(ideas=(1, 2)))
+    follower = Follower(session)
+    running = asyncio.create_task(session.run())
+    await provider.merging.wait()
+    session.send(cmd.ChangeTeam(team=scripted_team("dora")))
+    await follower.next(ev.TeamChanged)
+    provider.go_on.set()
+    await running
+    assert [outcome for outcome, _ in outcomes(session)] == ["cancelled"]
+    [merged] = [idea for idea in chain_of(session).ideas if idea.parents]
+    assert merged.author == "dora"
+
+
 async def test_ideas_of_which_one_was_taken_out_are_not_merged(open_session: Open) -> None:
     session, provider = await merging(open_session, cmd.RemoveIdea(idea=1))
     assert len(provider.merges) == 1
@@ -250,6 +267,22 @@ async def test_ideas_of_which_one_was_taken_out_are_not_merged(open_session: Ope
 async def test_a_task_goes_on_where_what_its_prompt_holds_stands(open_session: Open, command: cmd.AnyCommand) -> None:
     session, provider = await merging(open_session, command)
     assert (len(provider.merges), outcomes(session)) == (1, [])
+
+
+async def test_a_member_with_little_room_has_more_for_a_task(open_session: Open) -> None:
+    rooms: dict[bool, set[int]] = {True: set(), False: set()}
+
+    def write(spec: ModelSpec, prompt: Prompt, random_seed: int) -> str:
+        rooms["Work the idea out" in str(prompt)].add(spec.max_tokens)
+        return varied(spec, prompt, random_seed)
+
+    plan = plain_plan(3)
+    anna = plan.team.members[0]
+    small = replace(plan.team, members=(replace(anna, model=replace(anna.model, max_tokens=96)),))
+    session = open_session(replace(plan, team=small), ScriptedProvider(write))
+    after(session, 1, cmd.DevelopIdea(idea=1))
+    await session.run()
+    assert rooms == {True: {ROOM["develop"]}, False: {96}}
 
 
 async def test_an_idea_that_was_taken_out_is_not_worked_out(open_session: Open) -> None:
