@@ -64,6 +64,8 @@ def run_new(
     manner: Manner,
 ) -> int:
     """Run a new session to its end, with the ideas in the file `own` before the team's. Returns the exit code."""
+    if own_hidden and not own:
+        raise UsageError("--own-hidden goes with --own FILE")
     question = _question(text, question_id, question_files)
     ideas = _own_ideas(own) if own else []
     if ideas:

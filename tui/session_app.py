@@ -22,7 +22,7 @@ from core.errors import EXIT_INTERRUPTED, JagstormError, SessionBusyError
 from core.models import Budget
 from core.providers.catalog import Providers
 from core.settings import Settings
-from core.text import clean
+from core.text import clean, shown
 from tui.detaching import Leave
 from tui.runs import Runs
 from tui.screens.dialogs import Fault, as_fault
@@ -181,14 +181,15 @@ class SessionApp(App[int]):
             self.show_fault(error)
         else:
             self.resume_session(forked)
+            self.say(f"A new session, which shares the past of {shown(folder.name)} up to idea {idea}")
 
     def open_session(self, folder: Path) -> None:
         """Show a session as it can be shown: live, where it is run, or as a replay."""
         from core.store.library import run_now
 
-        shown = self._shown.get(folder)
-        if shown and not shown.over and shown in self.screen_stack:
-            while self.screen is not shown:
+        there = self._shown.get(folder)
+        if there and not there.over and there in self.screen_stack:
+            while self.screen is not there:
                 self.pop_screen()
         elif run_now(folder):
             self.attach_session(folder)

@@ -42,13 +42,14 @@ async def under_way(pilot: Pilot[int], app: JagstormApp, ideas: int) -> LiveScre
 
 async def test_f_forks_at_the_idea_under_the_cursor_and_both_sessions_go_on(sessions: Path) -> None:
     app = app_with(sessions, ScriptedProvider(varied, delay=0.01))
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
         first = await under_way(pilot, app, 3)
         await pilot.press("home", "f")
         await until(pilot, lambda: app.screen is not first and isinstance(app.screen, LiveScreen))
         fork = on_live(app)
         assert fork.feed.state.forked is not None
         assert (fork.feed.state.forked.session, fork.feed.state.forked.idea) == (first.feed.folder.name, 1)
+        await until_shown(pilot, "A new session")
         before = first.feed.state.seq
         await until(pilot, lambda: fork.feed.state.chain and fork.feed.state.chain.responses > 2)
         await until(pilot, lambda: first.feed.state.seq > before)

@@ -53,6 +53,11 @@ def test_the_example_stays_as_it_is(jagstorm: Jagstorm) -> None:
     assert (example_folder() / "events.jsonl").read_bytes() == before
 
 
+def test_hiding_ones_own_ideas_needs_some(jagstorm: Jagstorm) -> None:
+    code, _, err = jagstorm("run", "--question-id", "shape-memory-ten-uses", "--own-hidden")
+    assert (code, err) == (2, "jagstorm: --own-hidden goes with --own FILE\n")
+
+
 def test_an_own_idea_that_is_too_long_is_refused_before_anything_begins(
     jagstorm: Jagstorm, sessions: Path, tmp_path: Path
 ) -> None:

@@ -77,7 +77,8 @@ class WatchScreen(AttachedScreen):
     """A session that is only looked at."""
 
     def activity(self) -> str:
-        return super().activity().removesuffix(" · attached") + ("" if self.over else " · you only watch")
+        words = super().activity().removesuffix(" · attached").replace(" · r resume", "")
+        return words if self.over else f"{words} · you only watch"
 
     def _doing(self) -> str:
         state = self.feed.state
