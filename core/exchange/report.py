@@ -108,7 +108,7 @@ def _facts(session: StoredSession, state: State) -> Iterator[tuple[str, str]]:
         yield "Imported from", f"{plan.origin.file} ({plan.origin.model}, temperature {plan.origin.temperature})"
     if state.forked:
         yield "Forked from", f"{state.forked.session}, after idea {state.forked.idea}"
-    if found := shares(state.chains.values()):
+    if found := [share for share in shares(state.chains.values()) if share.marked]:
         yield "Pinned and rated", ", ".join(f"{each.marked} by {each.author} ({each.of_marked:.0%})" for each in found)
     yield "Session", shown(session.folder.name)
 
