@@ -271,7 +271,11 @@ def detached(sessions: Path, script: str = "varied:0.02") -> int:
 
 def test_those_who_are_attached_may_be_killed_one_by_one_and_the_session_goes_on(sessions: Path) -> None:
     pid = detached(sessions)
-    with follower(sessions, "From a program") as program, attached(sessions) as screen:
+    with (
+        follower(sessions, "From a program") as program,
+        attached(sessions) as screen,
+        attached(sessions) as other,
+    ):
         wait_ideas(screen, 1)
         screen.send("p")
         until(lambda: of(sessions, "idea_pinned"), "the pin")
@@ -283,11 +287,12 @@ def test_those_who_are_attached_may_be_killed_one_by_one_and_the_session_goes_on
         assert program.stdout.readline()
         program.kill()
         program.wait()
-        before = len(of(sessions, "idea_added"))
-        wait_ideas(screen, before + 2)
-        os.kill(screen.child, signal.SIGKILL)
-        assert screen.wait_exit() == 4
-        assert is_restored(screen)
+        for killed in (other, screen):
+            wait_ideas(killed, len(of(sessions, "idea_added")) + 2)
+            os.kill(killed.child, signal.SIGKILL)
+            assert killed.wait_exit() == 4
+            assert is_restored(killed)
+            assert "jagstorm attach" in killed.text, "it says how to come back"
         before = len(of(sessions, "idea_added"))
         until(lambda: len(of(sessions, "idea_added")) > before + 1, "more ideas")
     assert alive(pid)
