@@ -56,13 +56,13 @@ def send(sessions: str | None, session: str, command: cmd.AnyCommand, *, quiet: 
 
     Says what came of it, unless `quiet`. Returns the exit code. Raises `StoreError` if it is obeyed and not written.
     """
-    before = library.load(library.find(sessions_folder(sessions), session))
-    answer = _obeyed(before.folder, replace(command, by=login_name(os.getuid())))
+    folder = library.find(sessions_folder(sessions), session)
+    before = None if quiet else library.load(folder)
+    answer = _obeyed(folder, replace(command, by=login_name(os.getuid())))
     if answer.unsaved:
         raise StoreError(f"Taken, but not saved: {answer.unsaved}")
-    if not quiet:
-        for line in _came_of(command, before):
-            click.echo(line)
+    for line in _came_of(command, before) if before else ():
+        click.echo(line)
     return 0
 
 

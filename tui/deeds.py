@@ -10,7 +10,7 @@ from core.chain import Chain, Idea, Mark
 from core.levers import POLICY, Each, Every, Hand, Lever, Off, Plateau, SeedPolicy
 from core.models import YOU
 from core.state import State
-from core.text import clean_line
+from core.text import clean_line, counted
 
 LEVERS: dict[Lever, str] = {"seed": "seed", "language": "language", "persona": "persona", "deny": "forbidden"}
 
@@ -48,7 +48,7 @@ def standing(state: State) -> list[Standing]:
 
 
 def _left(ideas: int | None) -> str:
-    return "" if ideas is None else f"{_count(ideas, 'idea')} left"
+    return "" if ideas is None else f"{counted(ideas, 'idea')} left"
 
 
 def fork_lines(state: State) -> list[str]:
@@ -160,7 +160,7 @@ def _said_by(event: Done) -> str:
 def _done(event: Done, state: State) -> str:
     match event:
         case ev.SeedInjected():
-            lasts = f", for {_count(event.steps, 'idea')}" if event.steps else ""
+            lasts = f", for {counted(event.steps, 'idea')}" if event.steps else ""
             return f"{LEVERS[event.seed.lever]} “{clean_line(event.seed.name, 80)}” from step {event.step} on{lasts}"
         case ev.SeedWithdrawn():
             seed = state.seeds[event.id].injected.seed
@@ -231,9 +231,5 @@ def share_lines(found: Iterable[Share]) -> list[str]:
     for share in found:
         whose = "yours" if share.author == YOU else f"by {clean_line(share.author, 60)}"
         mean = f", {share.mean_rating:.1f} of 5 on average" if share.mean_rating is not None else ""
-        lines.append(f"{share.marked} {whose} ({share.of_marked:.0%}, of {_count(share.ideas, 'idea')}{mean})")
+        lines.append(f"{share.marked} {whose} ({share.of_marked:.0%}, of {counted(share.ideas, 'idea')}{mean})")
     return [f"Pinned and rated: {'; '.join(lines)}"] if lines else []
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

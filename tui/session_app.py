@@ -29,7 +29,9 @@ from tui.screens.dialogs import Fault, as_fault
 from tui.signals import heeded
 
 if TYPE_CHECKING:
+    from core.attached import Watched
     from core.session import Session
+    from tui.screens.attached import AttachedScreen
     from tui.screens.live import LiveScreen
 
 LONGEST_TOAST = 500
@@ -148,24 +150,22 @@ class SessionApp(App[int]):
         from core.attached import Attached
         from tui.screens.attached import AttachedScreen
 
-        try:
-            feed = Attached(folder)
-        except JagstormError as error:
-            self.show_fault(error)
-            return
-        self._show(AttachedScreen(feed, asyncio.create_task(feed.run())))
+        self._follow(folder, Attached, AttachedScreen)
 
     def watch_session(self, folder: Path) -> None:
         """Show a session that another process runs, or has run, and have no say in it."""
         from core.attached import Watched
         from tui.screens.attached import WatchScreen
 
+        self._follow(folder, Watched, WatchScreen)
+
+    def _follow(self, folder: Path, read: "type[Watched]", screen: "type[AttachedScreen]") -> None:
         try:
-            feed = Watched(folder)
+            feed = read(folder)
         except JagstormError as error:
             self.show_fault(error)
             return
-        self._show(WatchScreen(feed, asyncio.create_task(feed.run())))
+        self._show(screen(feed, asyncio.create_task(feed.run())))
 
     def _show(self, screen: "LiveScreen") -> None:
         self._shown[screen.feed.folder] = screen

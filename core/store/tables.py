@@ -74,8 +74,7 @@ def session_table(folder: Path) -> Table:
     if stamp and (table := kept(folder, stamp)):
         return table
     plan, record = read_plan(folder), read_log(folder)
-    rows = _session_chains(plan, fold(record.events), str(folder))
-    table = table_of([replace(row, damaged=bool(record.problems)) for row in rows])
+    table = table_of(_session_chains(plan, fold(record.events), str(folder), damaged=bool(record.problems)))
     if stamp:
         keep(folder, stamp, table)
     return table
@@ -99,7 +98,7 @@ def _public(rows: Sequence[ChainRow]) -> Table:
     return table_of([replace(row, is_team=len(writers[row.model]) > 1) for row in rows])
 
 
-def _session_chains(plan: Plan, state: State, session: str) -> list[ChainRow]:
+def _session_chains(plan: Plan, state: State, session: str, *, damaged: bool) -> list[ChainRow]:
     members = plan.team.everybody
     alone = len(members) == 1
     named = sorted(f"{member.name}: {_called(member.model)}" for member in members)
@@ -117,6 +116,7 @@ def _session_chains(plan: Plan, state: State, session: str) -> list[ChainRow]:
             ended=_end(chain.ended.reason if chain.ended else None, len(chain.ideas)),
             censored=chain.ended is None or chain.ended.censored,
             is_team=not alone,
+            damaged=damaged,
             session=session,
             place=place,
             rule_coherence=plan.rules.coherence,

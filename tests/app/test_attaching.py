@@ -9,6 +9,7 @@ from core import events as ev
 from core.opening import begin
 from core.providers.catalog import Providers
 from core.serving import Serving
+from core.session import Session
 from core.store.log import read_log
 from core.store.runner import noted_runner
 from tests.app.screens import until, until_shown
@@ -23,6 +24,13 @@ from tui.screens.setup import SetupScreen
 
 def app_with(sessions: Path, provider: ScriptedProvider) -> JagstormApp:
     return JagstormApp(str(sessions), providers=Providers({"scripted": provider}))
+
+
+def run_elsewhere(sessions: Path, ideas: int) -> "tuple[HeldProvider, Session, asyncio.Task[ev.SessionEnded]]":
+    """A session of so many ideas that another process might run, amid its first."""
+    provider = HeldProvider()
+    session = begin(sessions, make_plan(max_ideas=ideas), Providers({"scripted": provider}))
+    return provider, session, asyncio.create_task(Serving(session).run())
 
 
 def on_live(app: JagstormApp) -> LiveScreen:
@@ -73,9 +81,7 @@ async def test_the_list_leads_back_to_a_session_that_runs_here(sessions: Path) -
 
 
 async def test_the_list_says_when_a_session_runs_no_more(sessions: Path) -> None:
-    provider = HeldProvider()
-    session = begin(sessions, make_plan(max_ideas=1), Providers({"scripted": provider}))
-    run = asyncio.create_task(Serving(session).run())
+    provider, _, run = run_elsewhere(sessions, 1)
     app = app_with(sessions, ScriptedProvider(varied))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, SetupScreen))
@@ -87,9 +93,7 @@ async def test_the_list_says_when_a_session_runs_no_more(sessions: Path) -> None
 
 
 async def test_who_attaches_has_a_say_and_leaves_the_session_running(sessions: Path) -> None:
-    provider = HeldProvider()
-    session = begin(sessions, make_plan(max_ideas=2), Providers({"scripted": provider}))
-    run = asyncio.create_task(Serving(session).run())
+    provider, session, run = run_elsewhere(sessions, 2)
     app = app_with(sessions, ScriptedProvider(varied))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await provider.halfway.wait()
@@ -111,9 +115,7 @@ async def test_who_attaches_has_a_say_and_leaves_the_session_running(sessions: P
 
 
 async def test_who_resumes_what_another_has_just_resumed_sees_what_that_one_runs(sessions: Path) -> None:
-    provider = HeldProvider()
-    session = begin(sessions, make_plan(max_ideas=2), Providers({"scripted": provider}))
-    run = asyncio.create_task(Serving(session).run())
+    provider, session, run = run_elsewhere(sessions, 2)
     app = app_with(sessions, ScriptedProvider(varied))
     async with app.run_test(size=(120, 40)) as pilot:
         await provider.halfway.wait()
@@ -126,9 +128,7 @@ async def test_who_resumes_what_another_has_just_resumed_sees_what_that_one_runs
 
 
 async def test_what_can_t_be_obeyed_is_said_on_the_screen_of_who_said_it(sessions: Path) -> None:
-    provider = HeldProvider()
-    session = begin(sessions, make_plan(max_ideas=1), Providers({"scripted": provider}))
-    run = asyncio.create_task(Serving(session).run())
+    provider, session, run = run_elsewhere(sessions, 1)
     app = app_with(sessions, ScriptedProvider(varied))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await provider.halfway.wait()
@@ -141,9 +141,7 @@ async def test_what_can_t_be_obeyed_is_said_on_the_screen_of_who_said_it(session
 
 
 async def test_who_watches_is_offered_no_command(sessions: Path) -> None:
-    provider = HeldProvider()
-    session = begin(sessions, make_plan(max_ideas=1), Providers({"scripted": provider}))
-    run = asyncio.create_task(Serving(session).run())
+    provider, session, run = run_elsewhere(sessions, 1)
     app = app_with(sessions, ScriptedProvider(varied))
     async with app.run_test(size=(120, 40)) as pilot:
         await provider.halfway.wait()

@@ -42,15 +42,6 @@ def sessions() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.fixture
-def private(sessions: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where private folders are made."""
-    folder = sessions / "tmp"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
-
-
 async def answers(folder: Path, said: bytes) -> list[dict[str, object]]:
     """What a client is answered that says all this and then no more."""
     reader, writer = await asyncio.open_unix_connection(str(folder / SOCKET_FILE))
