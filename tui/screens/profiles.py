@@ -53,9 +53,7 @@ class ProfilesScreen(Screen[None]):
         ),
         Binding("full_stop", "step(1)", "Next chart", key_display=".", id="profiles.next", tooltip="The next chart"),
         Binding("comma", "step(-1)", "Chart before", key_display=",", show=False, tooltip="The chart before"),
-        Binding(
-            "slash", "filter", "Filter", key_display="/", id="profiles.filter", tooltip="Questions with some words"
-        ),
+        Binding("slash", "filter", "Filter", False, "/", tooltip="Questions with some words", id="profiles.filter"),
         Binding("d", "domain", "Domain", id="profiles.domain", tooltip="Only questions of one domain or leaf"),
         Binding("e", "another", "By", id="profiles.by", tooltip="By domain, leaf, question; another x; other groups"),
         Binding(

@@ -85,7 +85,7 @@ class SessionsScreen(Screen[None]):
         narrow = self.has_class("narrow")
         table.add_column("", width=1, key="mark")
         table.add_column("When", width=11 if narrow else 16)
-        table.add_column("Pass", width=7)
+        table.add_column("Pass", width=9)
         table.add_column("How it stands", width=19)
         table.add_column("Team", width=12 if narrow else 24)
         table.add_column("Question")

@@ -28,7 +28,7 @@ class Picks(ScrollView, can_focus=True, inherit_bindings=False):
         Binding(
             "enter", "open", "Into", tooltip="From a model to its leaves, their questions, their chains, their ideas"
         ),
-        Binding("space", "include", "Include", tooltip="Include it in the chart, or not"),
+        Binding("space", "include", "Include", show=False, tooltip="Include it in the chart, or not"),
         Binding("up,k", "move(-1)", "Up", show=False, tooltip="The row before"),
         Binding("down,j", "move(1)", "Down", show=False, tooltip="The row after"),
         Binding("pageup", "page(-1)", "Page up", show=False, tooltip="A page back"),

@@ -25,7 +25,7 @@ class Slider(Widget, can_focus=True):
         Binding("shift+right,right_square_bracket", "move(10)", "Much more", show=False, key_display="]"),
         Binding("home", "go(0)", "Least", show=False, tooltip="The least there is"),
         Binding("end", "go(-1)", "Most", show=False, tooltip="The most there is"),
-        Binding("backspace,delete", "reset", "As recorded", tooltip="As each session had it"),
+        Binding("backspace,delete", "reset", "As recorded", show=False, tooltip="As each session had it"),
     ]
 
     class Moved(Message):
