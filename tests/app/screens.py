@@ -27,3 +27,9 @@ async def until(pilot: Pilot[int], condition: Callable[[], object], seconds: flo
 
 async def until_shown(pilot: Pilot[int], text: str, seconds: float = 10.0) -> None:
     await until(pilot, lambda: text in text_of(pilot.app), seconds)
+
+
+async def painted_through(pilot: Pilot[int]) -> None:
+    """Come back when a dialog is painted over what is beneath it: its first frame may be over nothing yet."""
+    pilot.app.screen.refresh()
+    await pilot.pause()

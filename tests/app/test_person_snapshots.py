@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from core import events as ev
-from tests.app.screens import until, until_shown
+from tests.app.screens import painted_through, until, until_shown
 from tests.app.test_snapshots import SnapCompare, app_in, looks
 from tests.app.told import WHERE, Told, ToldScreen, begun, offered, picking_team, steered
 from tests.conftest import make_plan
@@ -30,6 +30,7 @@ def on(make: Callable[[], Screen[None]], shows: str, keys: Sequence[str] = (), t
         await until_shown(pilot, then)
         if isinstance(screen, FeedScreen):
             await until(pilot, lambda: screen._paint_timer is None)
+        await painted_through(pilot)
 
     return run
 
