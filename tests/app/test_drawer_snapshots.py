@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from core.levers import Plateau
-from tests.app.screens import painted_through, until, until_shown
+from tests.app.screens import until, until_shown
 from tests.app.test_drawer import on_tab, opened, seeds_of
 from tests.app.test_snapshots import app_in
 from tests.app.told import Told, steered
@@ -34,7 +34,6 @@ def test_the_drawer(snap_compare: SnapCompare, sessions: Path, width: int, heigh
         await until(pilot, lambda: {seed.field for seed in seeds_of(drawer)} == {"Physics / Astrophysics"})
         await until_shown(pilot, "for 2 ideas")
         await pilot.wait_for_animation()
-        await painted_through(pilot)
 
     assert snap_compare(app_in(theme, sessions), terminal_size=(width, height), run_before=open_)
 
